@@ -1,0 +1,13 @@
+"""Approximations of kernel PCA as scikit-learn estimators."""
+
+from kpca_lab.methods.full import FullKPCA
+from kpca_lab.methods.subset import SubsetKPCA
+from kpca_lab.operator import FeatureOperator
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FeatureOperator",
+    "FullKPCA",
+    "SubsetKPCA",
+]

@@ -1,0 +1,272 @@
+"""Kernels, evaluated so that a large common component does not swallow the small differences.
+
+With a narrow ``gamma`` the Gaussian Gram matrix is almost a matrix of ones, and what kernel PCA is after
+sits in the digits that ``exp`` rounds away. The same happens to the linear and polynomial kernels when
+the data lie far from zero. So every kernel here is a sum
+
+    k(x, y) = core(x, y) + offset(x) + offset(y) + constant,
+
+whose parts are each computed to full precision: ``core`` is ``expm1(-gamma d^2)`` for the Gaussian
+kernel and the inner product of differences to an origin for the linear one. Centring removes the last
+three parts exactly, and code that does not centre adds them last.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import normalize
+
+KERNELS = ("rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed")
+BLOCK_BYTES = 16 * 2**20
+
+
+def make_kernel(
+    kernel: str | Callable = "rbf",
+    *,
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, Any] | None = None,
+    n_features: int,
+) -> "Kernel":
+    """Build a kernel from scikit-learn's names and parameters.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        One of ``KERNELS`` (``"polynomial"`` is accepted for ``"poly"``), or a function of two rows.
+    gamma : float, optional
+        Width; ``1 / n_features`` when not given, as in :class:`sklearn.decomposition.KernelPCA`.
+    degree, coef0 : float
+        For the polynomial and (coef0) the sigmoid kernel.
+    kernel_params : dict, optional
+        Passed to a callable.
+    n_features : int
+        Number of columns of the data.
+
+    Returns
+    -------
+    Kernel
+    """
+    if callable(kernel):
+        return Kernel("callable", function=kernel, function_params=dict(kernel_params or {}))
+    name = {"polynomial": "poly"}.get(kernel, kernel)
+    if name not in KERNELS:
+        raise ValueError(
+            f"kernel={kernel!r} is unknown: give a callable or one of {list(KERNELS)}."
+        )
+    gamma = 1.0 / n_features if gamma is None else gamma
+    if not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma < 0:
+        raise ValueError(f"gamma must be a finite number >= 0 or None, got {gamma!r}.")
+    if not isinstance(degree, Real) or not np.isfinite(degree) or degree < 0:
+        raise ValueError(f"degree must be a finite number >= 0, got {degree!r}.")
+    if not isinstance(coef0, Real) or not np.isfinite(coef0):
+        raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
+    return Kernel(name, gamma=float(gamma), degree=degree, coef0=float(coef0))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function with its parameters and, after :meth:`anchored`, an origin.
+
+    Samples are the rows of an array or sparse matrix. For ``"precomputed"`` a sample is either an integer
+    (the training sample of that number) or a row of kernel values with all training samples.
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+    function: Callable | None = None
+    function_params: dict[str, Any] = field(default_factory=dict)
+    gram: np.ndarray | None = None
+    origin: np.ndarray | None = None
+
+    def anchored(self, points) -> "Kernel":
+        """The same kernel with its parts taken about the mean of ``points``."""
+        splits = self.name in ("rbf", "laplacian", "linear") or self._is_integer_poly
+        if not splits or sparse.issparse(points):
+            return self
+        return replace(self, origin=np.asarray(points, dtype=np.float64).mean(axis=0))
+
+    @property
+    def constant(self) -> float:
+        """The part of the kernel that no sample changes."""
+        if self.name in ("rbf", "laplacian"):
+            return 1.0
+        if self.origin is None:
+            return 0.0
+        square = float(self.origin @ self.origin)
+        return (
+            square if self.name == "linear" else (self.gamma * square + self.coef0) ** self.degree
+        )
+
+    def offset(self, X) -> np.ndarray:
+        """The part that depends on one sample, for each row of ``X``."""
+        if self.origin is None or self.name in ("rbf", "laplacian"):
+            return np.zeros(X.shape[0])
+        along = self._shift(X) @ self.origin
+        return along if self.name == "linear" else self._poly_offset(along, int(self.degree))
+
+    def core(self, X, Y) -> np.ndarray:
+        """The part that depends on both samples: an array of one row per row of X, one column per row of Y."""
+        if self.name == "precomputed":
+            rows = self.gram[X] if X.ndim == 1 else X
+            return np.asarray(rows[:, Y], dtype=np.float64)
+        if self.name == "callable":
+            return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
+        if self.name == "cosine":
+            return _dense_product(normalize(_as_double(X)), normalize(_as_double(Y)))
+        A = self._shift(X)
+        B = A if Y is X else self._shift(Y)
+        if self.name == "rbf":
+            values = self._scaled_distances(A, B)
+            np.expm1(values, out=values)
+        elif self.name == "laplacian":
+            values = cdist(_densify(A), _densify(B), "cityblock")
+            values *= -self.gamma
+            np.expm1(values, out=values)
+        elif self.name == "linear":
+            values = _dense_product(A, B)
+        elif self.origin is not None:
+            values = self._poly_core(A, B)
+        else:
+            values = _dense_product(A, B)
+            values *= self.gamma
+            values += self.coef0
+            values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
+        return values
+
+    def core_diagonal(self, X) -> np.ndarray:
+        """``core(x, x)`` for each row, without the matrix."""
+        if self.name in ("rbf", "laplacian"):
+            return np.zeros(X.shape[0])
+        if self.name == "precomputed":
+            if X.ndim != 1:
+                raise ValueError(
+                    "k(x, x) of new samples is not known with kernel='precomputed': errors and residuals "
+                    "can be had only for training samples, given by their numbers."
+                )
+            return self.gram.diagonal()[X].astype(np.float64)
+        if self.name == "callable":
+            return np.array(
+                [self.function(x, x, **self.function_params) for x in X], dtype=np.float64
+            )
+        if self.name == "cosine":
+            return (_row_squares(_as_double(X)) > 0).astype(np.float64)
+        A = self._shift(X)
+        if self.name == "linear":
+            return _row_squares(A)
+        if self.origin is not None:
+            return self._poly_core_diagonal(A)
+        values = self.gamma * _row_squares(A) + self.coef0
+        return np.tanh(values) if self.name == "sigmoid" else values**self.degree
+
+    def __call__(self, X, Y) -> np.ndarray:
+        """The kernel matrix between the rows of ``X`` and of ``Y``."""
+        values = self.core(X, Y)
+        if self.origin is not None or self.constant:
+            values += self.offset(X)[:, None] + self.constant
+            values += self.offset(Y)
+        return values
+
+    def diagonal(self, X) -> np.ndarray:
+        """``k(x, x)`` for each row, without the matrix."""
+        return self.core_diagonal(X) + 2 * self.offset(X) + self.constant
+
+    def core_blocks(
+        self, X, Y, block_bytes: int = BLOCK_BYTES
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """``core(X, Y)`` in blocks of rows, with the slice of ``X`` that each belongs to."""
+        for rows in row_blocks(X.shape[0], 8 * max(Y.shape[0], X.shape[-1]), block_bytes):
+            yield rows, self.core(X[rows], Y)
+
+    @property
+    def _is_integer_poly(self) -> bool:
+        return self.name == "poly" and isinstance(self.degree, Integral) and self.degree >= 1
+
+    def _shift(self, X):
+        X = _as_double(X)
+        return X if self.origin is None or sparse.issparse(X) else X - self.origin
+
+    def _scaled_distances(self, A, B) -> np.ndarray:
+        """``-gamma d^2``; the squared norms ride along as two more columns of the product."""
+        a, b = -self.gamma * _row_squares(A), -self.gamma * _row_squares(B)
+        if sparse.issparse(A) or sparse.issparse(B):
+            values = 2 * self.gamma * _dense_product(A, B)
+            values += a[:, None]
+            values += b
+        else:
+            left = np.column_stack([A, a, np.ones(len(a))])
+            right = np.column_stack([2 * self.gamma * B, np.ones(len(b)), b])
+            values = left @ right.T
+        np.minimum(values, 0, out=values)
+        if A is B:
+            np.fill_diagonal(values, 0)
+        return values
+
+    # The polynomial kernel is a product of linear ones, and the parts of a product follow from the parts
+    # of its factors without a subtraction: with factors f = F + f(x) + f(y) + f0 and g likewise, the core
+    # is F g + (f(x) + f(y) + f0) G + f(x) g(y) + f(y) g(x), the offset f0 g(x) + g0 f(x) + f(x) g(x).
+
+    def _poly_base(self) -> float:
+        return self.gamma * float(self.origin @ self.origin) + self.coef0
+
+    def _poly_offset(self, along: np.ndarray, degree: int) -> np.ndarray:
+        base, first = self._poly_base(), self.gamma * along
+        total = first
+        for power in range(1, degree):
+            total = base * total + base**power * first + first * total
+        return total
+
+    def _poly_core(self, A, B) -> np.ndarray:
+        along_a, along_b = A @ self.origin, B @ self.origin
+        return self._poly_product(self.gamma * (A @ B.T), along_a[:, None], along_b)
+
+    def _poly_core_diagonal(self, A) -> np.ndarray:
+        along = A @ self.origin
+        return self._poly_product(self.gamma * _row_squares(A), along, along)
+
+    def _poly_product(self, linear, along_a, along_b):
+        base, a, b = self._poly_base(), self.gamma * along_a, self.gamma * along_b
+        core = linear
+        for power in range(1, int(self.degree)):
+            higher_a, higher_b = (
+                self._poly_offset(along_a, power),
+                self._poly_offset(along_b, power),
+            )
+            full = linear + a + b + base
+            core = core * full + (higher_a + higher_b + base**power) * linear
+            core += a * higher_b + b * higher_a
+        return core
+
+
+def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Slices that cut ``n_rows`` rows into blocks of about ``block_bytes``."""
+    step = max(1, block_bytes // max(1, row_bytes))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def _as_double(X):
+    return X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def _densify(X) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def _row_squares(X) -> np.ndarray:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def _dense_product(A, B) -> np.ndarray:
+    return _densify(A @ B.T)

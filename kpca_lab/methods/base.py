@@ -1,0 +1,137 @@
+"""What all estimators share: parameters of the kernel, validation, transform by the fitted operator."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kpca_lab.kernels import Kernel, make_kernel
+from kpca_lab.operator import FeatureOperator
+
+
+class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A scikit-learn transformer whose ``fit`` finds a :class:`~kpca_lab.operator.FeatureOperator`.
+
+    A subclass assigns its parameters in ``__init__`` (``kernel``, ``gamma``, ``degree``, ``coef0`` and
+    ``kernel_params`` among them) and in ``fit`` calls :meth:`_start` and sets ``operator_``.
+    """
+
+    operator_: FeatureOperator
+    _accepts_sparse = False
+
+    def _start(self, X, *, min_samples: int = 1, reset: bool = True) -> tuple[np.ndarray, Kernel]:
+        """Validate the training data and build the kernel.
+
+        Returns
+        -------
+        samples : the validated data; for a precomputed kernel, the numbers of the samples
+        kernel : Kernel
+        """
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if self._accepts_sparse else False,
+            ensure_min_samples=min_samples,
+        )
+        kernel = make_kernel(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            n_features=X.shape[1],
+        )
+        if kernel.name != "precomputed":
+            return X, kernel
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs the square kernel matrix of the samples, got shape {X.shape}."
+            )
+        return np.arange(len(X)), Kernel("precomputed", gram=X)
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+    def _samples(self, X):
+        """Validate samples that are not for training."""
+        check_is_fitted(self)
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if self._accepts_sparse else False,
+        )
+
+    def transform(self, X):
+        """Project samples on the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            With a precomputed kernel, the kernel values with all training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
+        X = self._samples(X)
+        return self.operator_.transform(X).astype(X.dtype, copy=False)
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components found: at most ``n_components``, fewer where the rank is lower."""
+        return self.operator_.rank
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "operator_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_n_components(n_components: int | None, limit: int) -> int:
+    """The number of components to look for: ``n_components``, or ``limit`` if that is None or lower."""
+    if n_components is None:
+        return limit
+    if isinstance(n_components, bool) or not isinstance(n_components, Integral) or n_components < 1:
+        raise ValueError(f"n_components must be an integer >= 1 or None, got {n_components!r}.")
+    return min(int(n_components), limit)
+
+
+def check_size(name: str, size: int | float, n_samples: int) -> int:
+    """A number of samples given as an integer, or as a fraction of all."""
+    if isinstance(size, Integral) and not isinstance(size, bool):
+        if not 1 <= size <= n_samples:
+            raise ValueError(
+                f"{name}={size} must be between 1 and the number of samples, {n_samples}."
+            )
+        return int(size)
+    if isinstance(size, Real) and not isinstance(size, bool) and 0 < size <= 1:
+        return max(1, round(size * n_samples))
+    raise ValueError(f"{name} must be an integer or a fraction in (0, 1], got {size!r}.")
+
+
+def check_center(center, choices: dict) -> str | None:
+    """The centroid that ``center`` stands for; ``choices`` maps what a method accepts to its meaning."""
+    if not isinstance(center, (bool, np.bool_, str)) or center not in choices:
+        raise ValueError(f"center must be one of {list(choices)}, got {center!r}.")
+    return choices[center]
+
+
+def take_rows(X, rows):
+    """Rows of an array or sparse matrix, as an array of their own that does not hold on to ``X``."""
+    return X[rows] if sparse.issparse(X) else np.array(X[rows])

@@ -1,0 +1,159 @@
+"""Kernel PCA of all samples: the reference that every other method approximates."""
+
+import numpy as np
+
+from kpca_lab.kernels import Kernel
+from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
+from kpca_lab.operator import Expansion, FeatureOperator
+
+
+class FullKPCA(OperatorEstimator):
+    """Kernel PCA of all samples (Washizawa 2012, Eqs. 4-19).
+
+    The same estimator as :class:`sklearn.decomposition.KernelPCA`, with the option not to centre, and
+    accurate where the kernel matrix is nearly constant.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; all with a non-zero eigenvalue by default.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    center : bool or "mean"
+        Whether to subtract the mean of the samples in feature space.
+    eigen_solver : {"auto", "dense", "partial", "iterative"}
+        See :func:`kpca_lab.linalg.top_eigenpairs`.
+    tol : float
+        Residual at which the iterative solver stops, relative to the largest eigenvalue.
+    max_iter : int
+        Limit of its block steps; the dense solver takes over beyond it.
+    random_state : int, RandomState or None
+        Start of the iterative solver.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Largest eigenvalues of the (centred) kernel matrix.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel eigenvalue
+       problem", Neural Computation 10 (1998).
+    .. [2] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kpca_lab import FullKPCA
+    >>> X, _ = make_moons(100, random_state=0)
+    >>> FullKPCA(n_components=3, gamma=2.0).fit_transform(X).shape
+    (100, 3)
+    """
+
+    _accepts_sparse = True
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        center=True,
+        eigen_solver="auto",
+        tol=1e-10,
+        max_iter=500,
+        random_state=0,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.center = center
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Find the components of ``X`` (for a precomputed kernel, of its kernel matrix)."""
+        center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        self.eigenvalues_, self.eigenvectors_, self.operator_ = kpca(
+            kernel,
+            samples,
+            self.n_components,
+            center=bool(center),
+            solver=self.eigen_solver,
+            rng=self._generator(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        self._training_dtype = np.float64 if samples.ndim == 1 else samples.dtype
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Find the components and project the training samples on them, without the kernel matrix again."""
+        self.fit(X)
+        return (self.eigenvectors_ * np.sqrt(self.eigenvalues_)).astype(self._training_dtype)
+
+
+def kpca(
+    kernel: Kernel,
+    samples,
+    n_components: int | None,
+    *,
+    center: bool,
+    solver: str = "auto",
+    rng: np.random.Generator | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 500,
+) -> tuple[np.ndarray, np.ndarray, FeatureOperator]:
+    """Kernel PCA of ``samples``: eigenvalues, eigenvectors of the Gram matrix, and the projector."""
+    n = samples.shape[0]
+    kernel = kernel.anchored(samples)
+    gram = gram_matrix(kernel, samples, center=center)
+    eigenvalues, vectors = top_eigenpairs(
+        gram,
+        check_n_components(n_components, n),
+        solver=solver,
+        rng=rng,
+        tol=tol,
+        max_iter=max_iter,
+    )
+    rank = numerical_rank(eigenvalues, rank_tolerance(n))
+    eigenvalues, vectors = eigenvalues[:rank], vectors[:, :rank]
+    coefficients = vectors / np.sqrt(eigenvalues)  # Eq. (7)
+    mean = totals = None
+    if center:
+        coefficients -= coefficients.mean(axis=0)
+        totals = np.zeros(rank)
+        mean = sample_mean(samples)
+    left = Expansion.over(samples, coefficients, totals)
+    return eigenvalues, vectors, FeatureOperator(kernel, left, mean=mean, orthonormal=True)
+
+
+def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
+    """The kernel matrix of the samples, centred in feature space by Eq. (37) if wanted."""
+    if not center:
+        return kernel(samples, samples)
+    gram = kernel.core(samples, samples)
+    means = gram.mean(axis=0)
+    gram -= means
+    gram -= gram.mean(axis=1)[:, None]
+    return gram
+
+
+def sample_mean(samples) -> Expansion:
+    """The mean of the samples in feature space."""
+    n = samples.shape[0]
+    return Expansion(samples, np.full((n, 1), 1.0 / n), np.ones(1))

@@ -58,9 +58,7 @@ def make_kernel(
         return Kernel("callable", function=kernel, function_params=dict(kernel_params or {}))
     name = {"polynomial": "poly"}.get(kernel, kernel)
     if name not in KERNELS:
-        raise ValueError(
-            f"kernel={kernel!r} is unknown: give a callable or one of {list(KERNELS)}."
-        )
+        raise ValueError(f"kernel={kernel!r} is unknown: give a callable or one of {list(KERNELS)}.")
     gamma = 1.0 / n_features if gamma is None else gamma
     if not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma < 0:
         raise ValueError(f"gamma must be a finite number >= 0 or None, got {gamma!r}.")
@@ -103,9 +101,7 @@ class Kernel:
         if self.origin is None:
             return 0.0
         square = float(self.origin @ self.origin)
-        return (
-            square if self.name == "linear" else (self.gamma * square + self.coef0) ** self.degree
-        )
+        return square if self.name == "linear" else (self.gamma * square + self.coef0) ** self.degree
 
     def offset(self, X) -> np.ndarray:
         """The part that depends on one sample, for each row of ``X``."""
@@ -155,9 +151,7 @@ class Kernel:
                 )
             return self.gram.diagonal()[X].astype(np.float64)
         if self.name == "callable":
-            return np.array(
-                [self.function(x, x, **self.function_params) for x in X], dtype=np.float64
-            )
+            return np.array([self.function(x, x, **self.function_params) for x in X], dtype=np.float64)
         if self.name == "cosine":
             return (_row_squares(_as_double(X)) > 0).astype(np.float64)
         A = self._shift(X)
@@ -180,9 +174,7 @@ class Kernel:
         """``k(x, x)`` for each row, without the matrix."""
         return self.core_diagonal(X) + 2 * self.offset(X) + self.constant
 
-    def core_blocks(
-        self, X, Y, block_bytes: int = BLOCK_BYTES
-    ) -> Iterator[tuple[slice, np.ndarray]]:
+    def core_blocks(self, X, Y, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[slice, np.ndarray]]:
         """``core(X, Y)`` in blocks of rows, with the slice of ``X`` that each belongs to."""
         for rows in row_blocks(X.shape[0], 8 * max(Y.shape[0], X.shape[-1]), block_bytes):
             yield rows, self.core(X[rows], Y)

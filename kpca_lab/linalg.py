@@ -117,9 +117,7 @@ def block_krylov(
 def _orthonormal_complement(fresh, V, rng):
     """Orthonormal columns that span what ``fresh`` adds to ``V``, filled up at random where it adds nothing."""
     norms = np.linalg.norm(fresh, axis=0)
-    fresh = np.where(
-        norms > 0, fresh / np.where(norms > 0, norms, 1), rng.standard_normal(fresh.shape)
-    )
+    fresh = np.where(norms > 0, fresh / np.where(norms > 0, norms, 1), rng.standard_normal(fresh.shape))
     for _ in range(2):
         fresh = fresh - V @ (V.T @ fresh)
         fresh, R = np.linalg.qr(fresh)

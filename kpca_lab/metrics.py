@@ -66,9 +66,7 @@ def operator_distance(model, reference) -> OperatorDistance:
         if getattr(kernel, name) != getattr(second.kernel, name)
     ]
     if mismatch:
-        raise ValueError(
-            f"The two operators live in different feature spaces: their {mismatch} differ."
-        )
+        raise ValueError(f"The two operators live in different feature spaces: their {mismatch} differ.")
     left = first.left.inner(kernel, second.left)
     right = (
         left

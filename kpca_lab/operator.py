@@ -29,20 +29,14 @@ class Expansion:
     totals: np.ndarray
 
     @classmethod
-    def over(
-        cls, points, coefficients: np.ndarray, totals: np.ndarray | None = None
-    ) -> "Expansion":
+    def over(cls, points, coefficients: np.ndarray, totals: np.ndarray | None = None) -> "Expansion":
         """Vectors over ``points``; the totals are summed up here unless they are known better."""
-        totals = (
-            coefficients.sum(axis=0) if totals is None else np.asarray(totals, dtype=np.float64)
-        )
+        totals = coefficients.sum(axis=0) if totals is None else np.asarray(totals, dtype=np.float64)
         return cls(points, coefficients, totals)
 
     def columns(self, selection) -> "Expansion":
         """Some of the vectors."""
-        return replace(
-            self, coefficients=self.coefficients[:, selection], totals=self.totals[selection]
-        )
+        return replace(self, coefficients=self.coefficients[:, selection], totals=self.totals[selection])
 
     def offset(self, kernel: Kernel) -> np.ndarray:
         """What the kernel's offsets add up to in each vector."""
@@ -193,9 +187,7 @@ class FeatureOperator:
                 "An operator whose kernel is a callable cannot be saved: there is no code in npz."
             )
         if sparse.issparse(self.points):
-            raise ValueError(
-                "An operator over sparse points cannot be saved: fit it on a dense array."
-            )
+            raise ValueError("An operator over sparse points cannot be saved: fit it on a dense array.")
         arrays = {
             "left": self.left.coefficients,
             "left_totals": self.left.totals,
@@ -241,8 +233,6 @@ class FeatureOperator:
         if "right" in arrays:
             right = Expansion(points, arrays["right"], arrays["right_totals"])
         if "mean" in arrays:
-            mean = Expansion(
-                arrays.get("mean_points", points), arrays["mean"], arrays["mean_totals"]
-            )
+            mean = Expansion(arrays.get("mean_points", points), arrays["mean"], arrays["mean_totals"])
         left = Expansion(points, arrays["left"], arrays["left_totals"])
         return cls(kernel, left, right, mean, header["orthonormal"])

@@ -116,9 +116,7 @@ def check_size(name: str, size: int | float, n_samples: int) -> int:
     """A number of samples given as an integer, or as a fraction of all."""
     if isinstance(size, Integral) and not isinstance(size, bool):
         if not 1 <= size <= n_samples:
-            raise ValueError(
-                f"{name}={size} must be between 1 and the number of samples, {n_samples}."
-            )
+            raise ValueError(f"{name}={size} must be between 1 and the number of samples, {n_samples}.")
         return int(size)
     if isinstance(size, Real) and not isinstance(size, bool) and 0 < size <= 1:
         return max(1, round(size * n_samples))

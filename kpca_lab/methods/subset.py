@@ -135,9 +135,7 @@ class SubsetKPCA(OperatorEstimator):
         """
         centroid = self._check_parameters()
         if centroid == "mean":
-            raise ValueError(
-                "partial_fit keeps no samples, which center='mean' needs: use center=True."
-            )
+            raise ValueError("partial_fit keeps no samples, which center='mean' needs: use center=True.")
         if self.basis is None or np.ndim(self.basis) != 2:
             raise ValueError("partial_fit needs the basis in advance: give it as points in basis=.")
         if self.kernel == "precomputed":
@@ -155,8 +153,7 @@ class SubsetKPCA(OperatorEstimator):
     def _check_parameters(self) -> str | None:
         if self.outside_basis not in ("project", "include", "general"):
             raise ValueError(
-                "outside_basis must be 'project', 'include' or 'general', "
-                f"got {self.outside_basis!r}."
+                f"outside_basis must be 'project', 'include' or 'general', got {self.outside_basis!r}."
             )
         return check_center(self.center, CENTROIDS)
 
@@ -164,9 +161,7 @@ class SubsetKPCA(OperatorEstimator):
         check_n_components(self.n_components, 1)
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid is not None)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
-        self._criterion = CriterionSet.over(
-            kernel.anchored(basis.points), basis.points, samples.shape[0]
-        )
+        self._criterion = CriterionSet.over(kernel.anchored(basis.points), basis.points, samples.shape[0])
 
     def _solve(self, centroid, samples):
         criterion = self._criterion
@@ -260,9 +255,7 @@ class CriterionSet:
 
 def _in_span(frame: Frame, coordinates: np.ndarray) -> Expansion:
     vectors = frame.vectors
-    return Expansion(
-        vectors.points, vectors.coefficients @ coordinates, vectors.totals @ coordinates
-    )
+    return Expansion(vectors.points, vectors.coefficients @ coordinates, vectors.totals @ coordinates)
 
 
 def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:

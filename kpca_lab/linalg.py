@@ -1,4 +1,4 @@
-"""Symmetric eigenproblems and the incomplete Cholesky decomposition, with the care that Gram matrices need."""
+"""Symmetric eigenproblems and the incomplete Cholesky decomposition, for Gram matrices."""
 
 import numpy as np
 import scipy.linalg
@@ -83,27 +83,24 @@ def block_krylov(
     eigenvectors : ndarray of shape (n, k)
     """
     block = int(np.clip(k // 2, 8, 64))
-    largest_basis = min(n, max(3 * k, k + 6 * block))
-    V, _ = np.linalg.qr(rng.standard_normal((n, block)))
+    start = min(n, k + 8)  # as wide as what is wanted, so that no multiple eigenvalue is overlooked
+    largest_basis = min(n, start + max(2 * k, 6 * block))
+    V, _ = np.linalg.qr(rng.standard_normal((n, start)))
     AV = multiply(V)
     H = V.T @ AV
     for _ in range(max_iter):
         values, Y = np.linalg.eigh((H + H.T) / 2)
-        wanted = min(k, len(values))
-        Y_top = Y[:, ::-1][:, :wanted]
-        ritz, theta = V @ Y_top, values[::-1][:wanted]
+        Y_top, theta = Y[:, ::-1][:, :k], values[::-1][:k]
+        ritz = V @ Y_top
         residual = AV @ Y_top - ritz * theta
-        norms = np.linalg.norm(residual, axis=0)
         scale = max(abs(values[0]), abs(values[-1]))
-        unfinished = np.flatnonzero(norms > tol * scale)
-        if wanted == k and not len(unfinished):
+        unfinished = np.flatnonzero(np.linalg.norm(residual, axis=0) > tol * scale)
+        if not len(unfinished):
             break
         if V.shape[1] + block > largest_basis:
-            keep = Y[:, ::-1][:, : min(k + block, V.shape[1])]
-            V, AV = V @ keep, AV @ keep
-            H = keep.T @ H @ keep
-        # Early on the lower Ritz vectors are noise: extending by the last block is the Krylov space itself.
-        fresh = residual[:, unfinished[:block]] if wanted == k else AV[:, -block:]
+            keep = Y[:, ::-1][:, :start]
+            V, AV, H = V @ keep, AV @ keep, keep.T @ H @ keep
+        fresh = residual[:, unfinished[:block]]
         W = _orthonormal_complement(fresh, V, rng)
         AW = multiply(W)
         H = np.block([[H, V.T @ AW], [AW.T @ V, W.T @ AW]])
@@ -115,7 +112,7 @@ def block_krylov(
 
 
 def _orthonormal_complement(fresh, V, rng):
-    """Orthonormal columns that span what ``fresh`` adds to ``V``, filled up at random where it adds nothing."""
+    """Orthonormal columns that span what ``fresh`` adds to ``V``, at random where it adds nothing."""
     norms = np.linalg.norm(fresh, axis=0)
     fresh = np.where(norms > 0, fresh / np.where(norms > 0, norms, 1), rng.standard_normal(fresh.shape))
     for _ in range(2):

@@ -215,7 +215,7 @@ class CriterionSet:
         turn_first = n_samples * m * m <= EXACT_WORK
         # Sums in basis coordinates carry an error of eps times their largest entry, which turning to the
         # frame divides by its smallest eigenvalue: sqrt(eps) balances that error against what is cut off.
-        frame = Frame.of(kernel, points, tol=1e-11 if turn_first else 1e-8)
+        frame = Frame.of(kernel, points, tol=rank_tolerance(m) if turn_first else 1e-8)
         turn = frame.vectors.coefficients
         reference = kernel.core(points, points).mean(axis=0)
         if kernel.offset(points[:1]).any() or kernel.name in ("linear", "poly"):

@@ -1,0 +1,136 @@
+"""Kernel PCA of an incomplete Cholesky factor of the kernel matrix."""
+
+import numpy as np
+
+from kpca_lab.kernels import Kernel
+from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
+from kpca_lab.methods.full import sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+
+class CholeskyKPCA(OperatorEstimator):
+    """Kernel PCA with the kernel matrix replaced by ``G G'`` (Washizawa 2012, Eq. 44).
+
+    ``G`` comes from an incomplete Cholesky decomposition that always takes the largest remaining diagonal
+    element as pivot; only the pivots' columns of the kernel matrix are ever computed. Eigenvectors of
+    ``G G'`` stand for those of the kernel matrix, and Eq. (7) makes components of them. All samples are kept,
+    and the components are not exactly orthonormal.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; all with a non-zero eigenvalue by default.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    n_basis : int or float
+        Largest number of columns of ``G``, or its share of the number of samples.
+    tol : float
+        Stop earlier, when the trace of ``K - G G'`` has fallen to this share of the trace of ``K``.
+    center : bool or "mean"
+        Whether to subtract the mean of the samples in feature space.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Eigenvalues of the (centred) ``G G'``.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+    pivots_ : ndarray
+        Numbers of the samples whose columns were used, in order.
+
+    References
+    ----------
+    .. [1] F. R. Bach, M. I. Jordan, "Kernel independent component analysis", JMLR 3 (2002).
+    .. [2] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012), Section 5.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import CholeskyKPCA
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> len(CholeskyKPCA(n_components=5, n_basis=50).fit(X).pivots_)
+    50
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        n_basis=0.1,
+        tol=0.0,
+        center=True,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_basis = n_basis
+        self.tol = tol
+        self.center = center
+
+    def fit(self, X, y=None):
+        """Factor the kernel matrix of ``X`` and find the components of the factor."""
+        center = check_center(self.center, {False: None, True: "mean", "mean": "mean"}) is not None
+        if not 0 <= self.tol < 1:
+            raise ValueError(f"tol must be at least 0 and below 1, got {self.tol!r}.")
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        kernel = kernel.anchored(samples)
+        n_basis = check_size("n_basis", self.n_basis, samples.shape[0])
+        G, self.pivots_ = kernel_cholesky(kernel, samples, n_basis, self.tol)
+        if center:
+            G -= G.mean(axis=0)
+        values, directions = top_eigenpairs(G.T @ G, check_n_components(self.n_components, G.shape[1]))
+        rank = numerical_rank(values, rank_tolerance(len(G)))
+        self.eigenvalues_ = values[:rank]
+        self.eigenvectors_ = G @ directions[:, :rank] / np.sqrt(self.eigenvalues_)
+        coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)  # Eq. (7)
+        totals = mean = None
+        if center:
+            coefficients -= coefficients.mean(axis=0)
+            totals, mean = np.zeros(rank), sample_mean(samples)
+        left = Expansion.over(samples, coefficients, totals)
+        self.operator_ = FeatureOperator(kernel, left, mean=mean)
+        return self
+
+
+def kernel_cholesky(
+    kernel: Kernel, samples, max_rank: int, tol: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pivoted incomplete Cholesky factor of the kernel matrix of ``samples``, and its pivots.
+
+    The first pivot takes away what all samples have in common. That step is done on the parts of the
+    kernel, where it cancels exactly, so that the later pivots see no rounding of the large first column.
+    Constants are left out of that column's deviation from its value at the pivot and added last.
+    """
+    diagonal = kernel.diagonal(samples)
+    first = int(diagonal.argmax())
+    if diagonal[first] <= 0:
+        return np.zeros((len(diagonal), 0)), np.zeros(0, dtype=np.intp)
+    with_first = kernel.core(samples, samples[first : first + 1])[:, 0]
+    offset = kernel.offset(samples)
+    deviation = with_first - with_first[first] + offset - offset[first]
+
+    def column(j):
+        values = kernel.core(samples, samples[j : j + 1])[:, 0] - with_first
+        values += with_first[first] - with_first[j]
+        return values - deviation * (deviation[j] / diagonal[first])
+
+    remaining = kernel.core_diagonal(samples) - 2 * with_first + with_first[first]
+    remaining -= deviation**2 / diagonal[first]
+    remaining = np.maximum(remaining, 0.0)
+    remaining[first] = 0.0
+    stop_at = tol * diagonal.sum()
+    later_tol = min(stop_at / remaining.sum(), 1.0) if remaining.sum() > 0 else 1.0
+    G, pivots = pivoted_cholesky(remaining, column, max_rank - 1, later_tol)
+    root = np.sqrt(diagonal[first])
+    return np.column_stack([root + deviation / root, G]), np.append(first, pivots).astype(np.intp)

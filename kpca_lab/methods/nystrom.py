@@ -1,0 +1,130 @@
+"""The Nyström approximation of the eigenvectors of the whole kernel matrix."""
+
+import numpy as np
+
+from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
+from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.full import gram_matrix, sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+
+class NystromKPCA(OperatorEstimator):
+    """Kernel PCA with eigenvectors extended from a subset to all samples (Washizawa 2012, Eq. 43).
+
+    With ``K_y v = lambda v`` on the subset, ``sqrt(m/n) / lambda K_xy v`` stands for an eigenvector of the
+    whole kernel matrix, and ``n/m lambda`` for its eigenvalue; Eq. (7) then makes components of them. All
+    samples are kept, and the components are not orthonormal. This is the operator that the paper compares
+    with; scikit-learn's ``Nystroem`` followed by PCA is another one, and equals :class:`SubsetKPCA`.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; all with a non-zero eigenvalue by default.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    n_basis : int or float
+        Number of samples in the subset, or their share of all samples.
+    selector : str or object
+        How they are chosen, see :mod:`kpca_lab.selectors`.
+    basis : array-like, optional
+        Sample numbers or points to use instead of ``n_basis`` and ``selector``.
+    center : bool or "basis"
+        Whether to subtract the mean of the subset in feature space. (The mean of all samples would
+        take all n^2 kernel values.)
+    random_state : int, RandomState or None
+        For the selector.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Approximate eigenvalues of the whole kernel matrix.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+        Approximate eigenvectors of it.
+    basis_ : ndarray of shape (n_basis, n_features)
+    basis_indices_ : ndarray of shape (n_basis,) or None
+
+    References
+    ----------
+    .. [1] C. Williams, M. Seeger, "Using the Nyström method to speed up kernel machines", NIPS 13 (2001).
+    .. [2] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012), Section 5.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import NystromKPCA
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> NystromKPCA(n_components=5, n_basis=50, random_state=0).fit(X).eigenvectors_.shape
+    (500, 5)
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        n_basis=0.1,
+        selector="random",
+        basis=None,
+        center=True,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_basis = n_basis
+        self.selector = selector
+        self.basis = basis
+        self.center = center
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Find the components of the subset and extend them to all samples."""
+        center = check_center(self.center, {False: None, True: "basis", "basis": "basis"}) is not None
+        samples, kernel = self._start(X)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=center)
+        points = self.basis_ = basis.points
+        self.basis_indices_ = basis.indices
+        n, m = samples.shape[0], points.shape[0]
+        kernel = kernel.anchored(points)
+
+        values, vectors = top_eigenpairs(
+            gram_matrix(kernel, points, center=center), check_n_components(self.n_components, m)
+        )
+        rank = numerical_rank(values, rank_tolerance(m))
+        values, vectors = values[:rank], vectors[:, :rank]
+        if center:
+            vectors = vectors - vectors.mean(axis=0)
+        on_subset = Expansion.over(points, vectors, np.zeros(rank) if center else None)
+        cross = on_subset.evaluate(kernel, samples)
+        mean = None
+        if center:
+            mean = sample_mean(points)
+            cross -= on_subset.inner(kernel, mean).ravel()
+        self.eigenvectors_ = np.sqrt(m / n) / values * cross  # Eq. (43)
+        self.eigenvalues_ = n / m * values
+        coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)  # Eq. (7)
+        self.operator_ = FeatureOperator(kernel, _about_mean(samples, coefficients, mean), mean=mean)
+        return self
+
+
+def _about_mean(samples, coefficients, mean: Expansion | None) -> Expansion:
+    """The vectors ``sum_i c_i (phi(x_i) - mean)``."""
+    if mean is None:
+        return Expansion.over(samples, coefficients)
+    sums = coefficients.sum(axis=0)
+    return Expansion(
+        np.concatenate([samples, mean.points]),
+        np.concatenate([coefficients, -mean.coefficients * sums]),
+        np.zeros(len(sums)),
+    )

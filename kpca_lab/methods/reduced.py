@@ -1,0 +1,82 @@
+"""Kernel PCA of the basis samples alone."""
+
+from kpca_lab.methods.base import OperatorEstimator, check_center
+from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.full import kpca
+
+
+class ReducedKPCA(OperatorEstimator):
+    """Kernel PCA of a subset of the samples, the rest being ignored (Washizawa 2012, Section 6.1, item 3).
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; all with a non-zero eigenvalue by default.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    n_basis : int or float
+        Number of samples in the subset, or their share of all samples.
+    selector : str or object
+        How they are chosen, see :mod:`kpca_lab.selectors`.
+    basis : array-like, optional
+        Sample numbers or points to use instead of ``n_basis`` and ``selector``.
+    center : bool or "basis"
+        Whether to subtract the mean of the subset in feature space.
+    random_state : int, RandomState or None
+        For the selector.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Eigenvalues of the kernel matrix of the subset.
+    basis_ : ndarray of shape (n_basis, n_features)
+    basis_indices_ : ndarray of shape (n_basis,) or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import ReducedKPCA
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> ReducedKPCA(n_components=5, n_basis=50, random_state=0).fit(X).operator_.points.shape
+    (50, 2)
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        n_basis=0.1,
+        selector="random",
+        basis=None,
+        center=True,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_basis = n_basis
+        self.selector = selector
+        self.basis = basis
+        self.center = center
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Choose the subset and find its components."""
+        center = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
+        samples, kernel = self._start(X)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=center is not None)
+        self.basis_, self.basis_indices_ = basis.points, basis.indices
+        self.eigenvalues_, _, self.operator_ = kpca(
+            kernel, basis.points, self.n_components, center=center is not None
+        )
+        return self

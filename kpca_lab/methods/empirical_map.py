@@ -1,0 +1,229 @@
+"""Kernel PCA from a random sketch of the rows of the kernel matrix."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_random_state
+
+from kpca_lab.kernels import BLOCK_BYTES, Kernel
+from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
+from kpca_lab.methods.full import sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+SKETCHES = ("gaussian", "count", "orthogonal")
+
+
+class EmpiricalMapKPCA(OperatorEstimator):
+    """Kernel PCA by sketching the empirical kernel map (Marukatat 2016, Algorithm 1).
+
+    The empirical kernel map describes a sample by its kernel values with all samples, that is by a row of
+    the kernel matrix K. The dot products of the rows are ``K K = K^2``, which has the eigenvectors of K and
+    its eigenvalues squared. A random linear map that preserves dot products takes each row to
+    ``sketch_size`` numbers, and the eigenpairs are found from those. K is read once, in blocks, and never
+    stored: memory is O(sketch_size n_samples).
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; by default, and at most, ``sketch_size``.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+        Should be positive semidefinite: the squares do not tell the sign of an eigenvalue.
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    sketch : {"gaussian", "count", "orthogonal"}
+        The map: a Gaussian random projection (Eq. 7); the count sketch, which adds each entry with a random
+        sign to one random place and is the fastest; or a random orthogonal projection.
+    sketch_size : int or float
+        Dimension q of the sketch, or its share of the number of samples. The error of the dot products falls
+        as ``1 / sqrt(q)``; with an orthogonal sketch of all samples the result is exact.
+    center : bool or "mean"
+        Whether to subtract the mean of the samples in feature space.
+    refine : bool
+        Whether to read K a second time and take the best components within the span of the approximate
+        eigenvectors (a Rayleigh-Ritz step). They are then orthonormal, with much better eigenvalues.
+    random_state : int, RandomState or None
+        For the sketch.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+        Not a projector in general: with approximate eigenpairs the components ``Phi v / sqrt(lambda)`` are
+        only nearly orthonormal, unless ``refine`` makes them so.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Approximate largest eigenvalues of the (centred) kernel matrix.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+        Orthonormal approximations of its eigenvectors.
+
+    Notes
+    -----
+    The eigenpairs of the dot products of the sketched rows are had from their singular value
+    decomposition, not from the q x q covariance matrix of the algorithm, which would square the
+    condition number once more and lose eigenvalues below 1e-8 of the largest.
+
+    References
+    ----------
+    .. [1] S. Marukatat, "Kernel matrix decomposition via empirical kernel map", Pattern Recognition
+       Letters 77 (2016).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab.methods.empirical_map import EmpiricalMapKPCA
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> model = EmpiricalMapKPCA(n_components=3, gamma=0.1, sketch_size=100, random_state=0).fit(X)
+    >>> model.transform(X).shape
+    (300, 3)
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        sketch="gaussian",
+        sketch_size=0.1,
+        center=True,
+        refine=False,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.sketch = sketch
+        self.sketch_size = sketch_size
+        self.center = center
+        self.refine = refine
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Sketch the kernel matrix of ``X`` and find the components."""
+        center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        kernel = kernel.anchored(samples)
+        n = samples.shape[0]
+        q = check_size("sketch_size", self.sketch_size, n)
+        r = check_n_components(self.n_components, q)
+        sketch = sketch_matrix(self.sketch, q, n, self._generator())
+        sketched = gram_product(kernel, samples, sketch.T, center=center)
+        vectors, eigenvalues, _ = np.linalg.svd(sketched, full_matrices=False)
+        if self.refine:
+            vectors = vectors[:, : numerical_rank(eigenvalues, rank_tolerance(n))]
+            ritz = vectors.T @ gram_product(kernel, samples, vectors, center=center)
+            eigenvalues, turn = top_eigenpairs((ritz + ritz.T) / 2)
+            vectors = vectors @ turn
+        rank = min(r, numerical_rank(eigenvalues, rank_tolerance(n)))
+        self.eigenvalues_, self.eigenvectors_ = eigenvalues[:rank], fix_signs(vectors[:, :rank])
+
+        coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)
+        mean = totals = None
+        if center:
+            coefficients -= coefficients.mean(axis=0)
+            totals, mean = np.zeros(rank), sample_mean(samples)
+        left = Expansion.over(samples, coefficients, totals)
+        self.operator_ = FeatureOperator(kernel, left, mean=mean, orthonormal=bool(self.refine))
+        return self
+
+
+def approximate_covariance_eigenpairs(
+    X, *, sketch="gaussian", sketch_size=0.1, n_components=None, random_state=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Approximate eigenpairs of ``X' X`` from a sketch of the rows of ``X`` (Marukatat 2016, Algorithm 1).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples with zero mean.
+    sketch : {"gaussian", "count", "orthogonal"}
+        The map that preserves dot products.
+    sketch_size : int or float
+        What it reduces the samples to, or the share of ``n_features``.
+    n_components : int, optional
+        Number of pairs, as many as there are by default.
+    random_state : int, RandomState or None
+        For the sketch.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_components,)
+    eigenvectors : ndarray of shape (n_features, n_components)
+        Columns of unit length, nearly orthogonal.
+    """
+    X = check_array(X, dtype=np.float64)
+    n, d = X.shape
+    q = check_size("sketch_size", sketch_size, d)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    sketched = X @ sketch_matrix(sketch, q, d, rng).T
+    vectors, singular_values, _ = np.linalg.svd(sketched, full_matrices=False)
+    rank = numerical_rank(singular_values, rank_tolerance(max(n, d)))
+    r = check_n_components(n_components, rank)
+    eigenvectors = X.T @ vectors[:, :r]
+    eigenvectors /= np.linalg.norm(eigenvectors, axis=0)
+    return singular_values[:r] ** 2, fix_signs(eigenvectors)
+
+
+def sketch_matrix(sketch: str, size: int, dimension: int, rng: np.random.Generator):
+    """A random linear map that preserves dot products on average.
+
+    Parameters
+    ----------
+    sketch : {"gaussian", "count", "orthogonal"}
+    size, dimension : int
+        The map takes vectors of ``dimension`` numbers to ``size`` numbers.
+    rng : numpy Generator
+
+    Returns
+    -------
+    ndarray or sparse array of shape (size, dimension)
+    """
+    if sketch == "gaussian":  # Eq. (7)
+        return rng.standard_normal((size, dimension)) / np.sqrt(size)
+    if sketch == "count":
+        signs = rng.choice([-1.0, 1.0], size=dimension)
+        places = rng.integers(size, size=dimension)
+        return sparse.csr_array((signs, (places, np.arange(dimension))), shape=(size, dimension))
+    if sketch == "orthogonal":
+        directions, _ = np.linalg.qr(rng.standard_normal((dimension, size)))
+        return directions.T * np.sqrt(dimension / size)
+    raise ValueError(f"sketch={sketch!r} is unknown: choose from {list(SKETCHES)}.")
+
+
+def gram_product(kernel: Kernel, samples, B, *, center: bool, block_bytes: int = BLOCK_BYTES) -> np.ndarray:
+    """The (centred) kernel matrix of the samples times ``B``, without the kernel matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    samples : ndarray of shape (n_samples, n_features)
+    B : ndarray or sparse array of shape (n_samples, q)
+    center : bool
+    block_bytes : int
+        Size of the blocks of kernel values.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, q)
+    """
+    n = samples.shape[0]
+    totals = np.asarray(B.sum(axis=0)).ravel()
+    product = np.empty((n, B.shape[1]))
+    for rows, core in kernel.core_blocks(samples, samples, block_bytes):
+        product[rows] = core @ B
+        if center:
+            product[rows] -= np.outer(core.mean(axis=1), totals)
+    if center:
+        product -= product.mean(axis=0)
+        return product
+    offset = kernel.offset(samples)
+    product += np.outer(offset, totals)
+    product += offset @ B + kernel.constant * totals
+    return product
+
+
+__all__ = ["EmpiricalMapKPCA", "approximate_covariance_eigenpairs", "gram_product", "sketch_matrix"]

@@ -13,7 +13,6 @@ def top_eigenpairs(
     solver: str = "auto",
     rng: np.random.Generator | None = None,
     tol: float = 1e-10,
-    max_iter: int = 500,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` algebraically largest eigenpairs of a symmetric matrix, largest first.
 
@@ -28,7 +27,7 @@ def top_eigenpairs(
         ``"auto"`` takes the one that is fastest for this ``n`` and ``k``.
     rng : numpy Generator, optional
         Start block of the iterative solver.
-    tol, max_iter : float, int
+    tol : float
         The iterative solver ends when each residual is below ``tol`` times the largest eigenvalue.
 
     Returns
@@ -44,9 +43,7 @@ def top_eigenpairs(
     if solver == "auto":
         solver = _fastest_solver(n, k)
     if solver == "iterative" and 4 * k < n:
-        values, vectors = block_krylov(
-            lambda V: A @ V, n, k, rng=rng or np.random.default_rng(0), tol=tol, max_iter=max_iter
-        )
+        values, vectors = block_krylov(lambda V: A @ V, n, k, rng=rng or np.random.default_rng(0), tol=tol)
     elif solver == "partial" and k < n:
         values, vectors = scipy.linalg.eigh(A, subset_by_index=(n - k, n - 1), check_finite=False)
         if len(values) < k:  # LAPACK's dsyevr can lose pairs of a tight cluster

@@ -27,8 +27,6 @@ class FullKPCA(OperatorEstimator):
         See :func:`kpca_lab.linalg.top_eigenpairs`.
     tol : float
         Residual at which the iterative solver stops, relative to the largest eigenvalue.
-    max_iter : int
-        Limit of its block steps; the dense solver takes over beyond it.
     random_state : int, RandomState or None
         Start of the iterative solver.
 
@@ -69,7 +67,6 @@ class FullKPCA(OperatorEstimator):
         center=True,
         eigen_solver="auto",
         tol=1e-10,
-        max_iter=500,
         random_state=0,
     ):
         self.n_components = n_components
@@ -81,7 +78,6 @@ class FullKPCA(OperatorEstimator):
         self.center = center
         self.eigen_solver = eigen_solver
         self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
 
     def fit(self, X, y=None):
@@ -96,7 +92,6 @@ class FullKPCA(OperatorEstimator):
             solver=self.eigen_solver,
             rng=self._generator(),
             tol=self.tol,
-            max_iter=self.max_iter,
         )
         self._training_dtype = np.float64 if samples.ndim == 1 else samples.dtype
         return self
@@ -116,7 +111,6 @@ def kpca(
     solver: str = "auto",
     rng: np.random.Generator | None = None,
     tol: float = 1e-10,
-    max_iter: int = 500,
 ) -> tuple[np.ndarray, np.ndarray, FeatureOperator]:
     """Kernel PCA of ``samples``: eigenvalues, eigenvectors of the Gram matrix, and the projector."""
     n = samples.shape[0]
@@ -128,7 +122,6 @@ def kpca(
         solver=solver,
         rng=rng,
         tol=tol,
-        max_iter=max_iter,
     )
     rank = numerical_rank(eigenvalues, rank_tolerance(n))
     eigenvalues, vectors = eigenvalues[:rank], vectors[:, :rank]

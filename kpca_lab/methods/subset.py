@@ -7,7 +7,7 @@ import numpy as np
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
-from kpca_lab.methods.basis import Frame, choose_basis, given_basis
+from kpca_lab.methods.basis import Frame, choose_basis
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -129,15 +129,15 @@ class SubsetKPCA(OperatorEstimator):
         return self
 
     def partial_fit(self, X, y=None):
-        """Add samples to the criterion set; ``basis`` must be given as points, and stays what it is.
+        """Add samples to the criterion set.
 
-        The result after any number of calls is that of one ``fit`` to all the samples.
+        The basis is the given one, or is chosen from the first chunk, and then stays what it is. With
+        a basis given as points, the result after any number of calls is that of one ``fit`` to all
+        samples.
         """
         centroid = self._check_parameters()
         if centroid == "mean":
             raise ValueError("partial_fit keeps no samples, which center='mean' needs: use center=True.")
-        if self.basis is None or np.ndim(self.basis) != 2:
-            raise ValueError("partial_fit needs the basis in advance: give it as points in basis=.")
         if self.kernel == "precomputed":
             raise ValueError("partial_fit is not possible with kernel='precomputed': use fit.")
         first = not hasattr(self, "_criterion")
@@ -179,7 +179,7 @@ class SubsetKPCA(OperatorEstimator):
             None: lambda: None,
             "mean": lambda: sample_mean(samples),
             "basis": lambda: sample_mean(self.basis_),
-            "projected": lambda: _in_span(frame, mean[:, None]),
+            "projected": lambda: _near_basis_mean(frame, criterion.drift()),
         }[centroid]()
         self.operator_ = self._operator(frame, directions, scatter, centroid_expansion)
 
@@ -237,12 +237,14 @@ class CriterionSet:
             self.square += core.T @ core
         self.n_samples += samples.shape[0]
 
-    def mean(self) -> np.ndarray:
-        """Coordinates in the frame of the samples' mean in feature space."""
+    def drift(self) -> np.ndarray:
+        """Coordinates of the samples' mean in feature space, less those of the basis mean."""
         difference = self.total / self.n_samples
-        if not self.turn_first:
-            difference = difference @ self.turn
-        return self.frame.mean_coordinates + difference
+        return difference if self.turn_first else difference @ self.turn
+
+    def mean(self) -> np.ndarray:
+        """Coordinates of the samples' mean in feature space."""
+        return self.frame.mean_coordinates + self.drift()
 
     def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
         """Scatter matrix of the samples about a point, both in coordinates of the frame."""
@@ -256,6 +258,13 @@ class CriterionSet:
 def _in_span(frame: Frame, coordinates: np.ndarray) -> Expansion:
     vectors = frame.vectors
     return Expansion(vectors.points, vectors.coefficients @ coordinates, vectors.totals @ coordinates)
+
+
+def _near_basis_mean(frame: Frame, drift: np.ndarray) -> Expansion:
+    """The basis mean plus a vector of the span: coefficients that add up to one but for a small rest."""
+    vectors, m = frame.vectors, len(frame.vectors.coefficients)
+    coefficients = 1.0 / m + vectors.coefficients @ drift
+    return Expansion(vectors.points, coefficients[:, None], 1.0 + vectors.totals[None, :] @ drift)
 
 
 def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:
@@ -281,5 +290,3 @@ def _low_rank(scatter: np.ndarray, frame: Frame, rank: int) -> np.ndarray:
     factor = frame.vectors.coefficients.T @ factor
     return factor @ factor.T
 
-
-__all__ = ["SubsetKPCA", "given_basis"]

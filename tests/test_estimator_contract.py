@@ -1,0 +1,68 @@
+"""What every estimator promises to scikit-learn and to a user, whatever the method."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kpca_lab
+from kpca_lab.methods.base import OperatorEstimator
+from kpca_lab.metrics import empirical_error
+from kpca_lab.operator import FeatureOperator
+
+ESTIMATORS = [
+    estimator
+    for _, estimator in inspect.getmembers(kpca_lab, inspect.isclass)
+    if issubclass(estimator, OperatorEstimator)
+]
+
+
+@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_fitted_estimator(estimator, parabola):
+    model = estimator()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    fitted = clone(model).fit(parabola[:100])
+    components = fitted.transform(parabola)
+    assert isinstance(fitted.operator_, FeatureOperator)
+    assert components.shape == (300, fitted.n_components_) and components.shape[1] > 0
+    assert np.isfinite(components).all()
+    assert fitted.n_features_in_ == 2
+    assert len(fitted.get_feature_names_out()) == fitted.n_components_
+    np.testing.assert_array_equal(components, clone(model).fit(parabola[:100]).transform(parabola))
+    assert np.isfinite(empirical_error(fitted, parabola))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_single_precision_in_single_precision_out(estimator, parabola):
+    model = estimator()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    X = parabola[:100].astype(np.float32)
+    narrow, wide = clone(model).fit(X), clone(model).fit(X.astype(np.float64))
+    components = narrow.transform(X)
+    assert components.dtype == np.float32
+    np.testing.assert_allclose(components, wide.transform(X.astype(np.float64)), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_documentation_names_every_parameter_and_shows_an_example(estimator):
+    text = estimator.__doc__
+    assert ">>>" in text
+    if "Parameters, attributes and methods are those of" not in text:
+        for name in inspect.signature(estimator).parameters:
+            assert name in text, name
+
+
+def test_all_thirteen_are_there():
+    assert {estimator.__name__ for estimator in ESTIMATORS} == {
+        "APCA", "AKPCA", "CholeskyKPCA", "ElasticNetKPCA", "EmpiricalMapKPCA", "FullKPCA", "HebbianKPCA",
+        "ImprovedKPCA", "IncrementalKPCA", "NystromKPCA", "ReducedKPCA", "SubsetKPCA", "TippingKPCA",
+    }  # fmt: skip

@@ -1,8 +1,10 @@
 """One download: bounded in time and size, retried where a retry can help."""
 
+import logging
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -115,11 +117,10 @@ class Downloads:
                 raise
             except requests.ConnectionError as error:
                 # No name, no route or nobody listening: asking again at once is no use. A
-                # connection that breaks while data flow is another error and is retried.
+                # connection that breaks while data flow is another matter and is retried.
                 if _never_connected(error):
-                    reason = f"no connection to {host}"
-                    self._dead_hosts[host] = reason
-                    raise DownloadError(reason) from error
+                    self._dead_hosts[host] = f"no connection to {host}"
+                    raise DownloadError(self._dead_hosts[host]) from error
                 raise
 
         keeper = pooch.create(
@@ -130,17 +131,31 @@ class Downloads:
             retry_if_failed=RETRIES,
         )
         try:
-            return Path(keeper.fetch(name, downloader=bounded))
+            with _quiet(pooch.get_logger()):
+                return Path(keeper.fetch(name, downloader=bounded))
         except requests.HTTPError as error:
             raise DownloadError(f"the server answers {error.response.status_code}") from error
-        except requests.Timeout as error:
-            raise DownloadError(f"no answer within {silence:g} s") from error
         except (requests.RequestException, ValueError) as error:
+            if isinstance(error, requests.Timeout) or "timed out" in str(error):
+                raise DownloadError(f"silent for {silence:g} s") from error
             raise DownloadError(f"{type(error).__name__}: {error}") from error
 
 
+@contextmanager
+def _quiet(logger):
+    """Keep pooch from announcing every attempt under the name of a staging file."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def _never_connected(error):
+    import requests
     from urllib3.exceptions import NewConnectionError
 
+    hopeless = (requests.ConnectTimeout, requests.exceptions.ProxyError, requests.exceptions.SSLError)
     cause = error.args[0] if error.args else None
-    return isinstance(getattr(cause, "reason", cause), NewConnectionError)
+    return isinstance(error, hopeless) or isinstance(getattr(cause, "reason", cause), NewConnectionError)

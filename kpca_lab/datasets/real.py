@@ -87,7 +87,7 @@ class DataVariantWarning(UserWarning):
 def _gather(file_set_name, key, version, parse):
     """Fetch a file set and return its parsed arrays and provenance; `parse` gets the paths."""
     file_set = FILE_SETS[file_set_name]
-    found = obtain(file_set)
+    found = obtain(file_set, dataset=key)
     records = tuple(record for _, record in found)
     arrays = load_or_parse(key, version, records, lambda: parse([path for path, _ in found]))
     notes = sorted({record.note for record in records if record.note})

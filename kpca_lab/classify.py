@@ -1,0 +1,175 @@
+"""Subspace methods: a sample belongs to the class whose subspace reconstructs it best."""
+
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kpca_lab.methods.full import FullKPCA
+from kpca_lab.operator import FeatureOperator
+
+
+class SubspaceClassifier(ClassifierMixin, BaseEstimator):
+    """Kernel CLAFIC: one operator per class, decided by the least residual (Washizawa 2012, Section 6.4).
+
+    An estimator is fitted to the samples of each class. A new sample goes to the class whose operator X
+    leaves the least of it, ``||(phi(x) - mean) - X (phi(x) - mean)||^2`` (Eq. 48, printed with argmax). With
+    a linear kernel and ``center=False`` this is CLAFIC.
+
+    Parameters
+    ----------
+    estimator : estimator of kpca_lab, optional
+        Cloned and fitted for each class; ``FullKPCA(center=False)`` by default.
+    n_components : int, optional
+        Number of components to predict with, all that were fitted by default. It may be changed
+        after ``fit``. A class with fewer components uses what it has.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : list of fitted estimators, in the order of ``classes_``
+
+    References
+    ----------
+    .. [1] E. Oja, "Subspace methods of pattern recognition", Research Studies Press (1983).
+    .. [2] E. Maeda, H. Murase, "Multi-category classification by kernel based nonlinear subspace method",
+       ICASSP (1999).
+    .. [3] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kpca_lab import FullKPCA
+    >>> from kpca_lab.classify import SubspaceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SubspaceClassifier(FullKPCA(n_components=10, gamma=0.1, center=False)).fit(X, y)
+    >>> model.predict(X[:3])
+    array([0, 0, 0])
+    >>> model.predict_all(X[:3], ranks=[2, 5, 10]).shape
+    (3, 3)
+    """
+
+    def __init__(self, estimator=None, *, n_components=None):
+        self.estimator = estimator
+        self.n_components = n_components
+
+    def fit(self, X, y):
+        """Fit one operator to the samples of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        """
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        estimator = FullKPCA(center=False) if self.estimator is None else self.estimator
+        if getattr(estimator, "kernel", None) == "precomputed":
+            raise ValueError("SubspaceClassifier needs the samples themselves, not kernel='precomputed'.")
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        self.estimators_ = []
+        for number, name in enumerate(self.classes_):
+            try:
+                self.estimators_.append(clone(estimator).fit(X[labels == number]))
+            except ValueError as error:
+                raise ValueError(f"Class {name!r} cannot be fitted: {error}") from error
+        return self
+
+    def residuals(self, X, n_components=None) -> np.ndarray:
+        """Squared distance of samples from the subspace of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_components : int or list of int, optional
+            Numbers of components to use, all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples, n_classes, n_numbers) for a list
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        operators = [estimator.operator_ for estimator in self.estimators_]
+        if n_components is None:
+            return np.column_stack([operator.residual(X) for operator in operators])
+        single = isinstance(n_components, Integral)
+        ranks = _check_ranks([n_components] if single else n_components)
+        residuals = np.stack([residuals_by_rank(operator, X, ranks) for operator in operators], axis=1)
+        return residuals[:, :, 0] if single else residuals
+
+    def decision_function(self, X) -> np.ndarray:
+        """The negative residuals; for two classes, by how much that of the first exceeds the second's.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+        """
+        residuals = self.residuals(X, self.n_components)
+        return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
+
+    def predict(self, X) -> np.ndarray:
+        """The class with the least residual, the first of them in case of a tie.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        nearest = self.residuals(X, self.n_components).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def predict_all(self, X, ranks: Sequence[int]) -> np.ndarray:
+        """Predictions with different numbers of components, at the cost of one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        ranks : list of int
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(ranks))
+        """
+        nearest = self.residuals(X, list(ranks)).argmin(axis=1)
+        return self.classes_[nearest]
+
+
+def residuals_by_rank(operator: FeatureOperator, X, ranks: Sequence[int]) -> np.ndarray:
+    """Residuals of samples for the operator truncated to each of several ranks.
+
+    Parameters
+    ----------
+    operator : FeatureOperator
+    X : ndarray of shape (n_samples, n_features)
+    ranks : list of int
+        A rank above that of the operator stands for the whole operator.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, len(ranks))
+    """
+    ranks = np.minimum(ranks, operator.rank)
+    if operator.right is not None:
+        distinct, place = np.unique(ranks, return_inverse=True)
+        return np.column_stack([operator.truncate(r).residual(X) for r in distinct])[:, place]
+    components = operator.transform(X)
+    # With u_1..u_r = left, component j adds -2 c_j^2 + c_j (G_jj c_j + 2 sum_{i<j} G_ij c_i) to the residual.
+    gram = operator.left_gram
+    new_products = np.triu(gram, 1) * 2 + np.diag(gram.diagonal() - 2.0)
+    added = np.zeros((len(components), operator.rank + 1))
+    np.cumsum(components * (components @ new_products), axis=1, out=added[:, 1:])
+    return np.maximum(operator.centred_square_norm(X)[:, None] + added[:, ranks], 0.0)
+
+
+def _check_ranks(ranks) -> np.ndarray:
+    values = np.asarray(ranks)
+    if values.ndim != 1 or not values.size or values.dtype.kind not in "iu" or values.min() < 0:
+        raise ValueError(f"Numbers of components must be integers >= 0, got {ranks!r}.")
+    return values
+
+
+__all__ = ["SubspaceClassifier", "residuals_by_rank"]

@@ -1,0 +1,187 @@
+"""The user's own files: formats, targets, missing values, refusals."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kpca_lab.datasets import load_dataset
+
+TABLE = pd.DataFrame(
+    {
+        "width": [1.0, 2.0, np.nan, 4.0],
+        "height": [10, 20, 30, 40],
+        "kind": ["a", "b", "a", "b"],
+        "price": [0.5, np.nan, 1.5, 2.5],
+    }
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(frame=TABLE, form="csv"):
+        path = tmp_path / f"table.{form}"
+        frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path, index=False)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_target_and_columns_by_name_or_place(table, form):
+    path = table(form=form)
+    for target in ("kind", 2, -2):
+        found = load_dataset(form, path=path, target=target, columns=["height"])
+        assert found.y.tolist() == ["a", "b", "a", "b"]
+        assert found.X.tolist() == [[10], [20], [30], [40]]
+        assert found.feature_names == ("height",)
+    whole = load_dataset(form, path=path, target="kind", missing="drop")
+    assert whole.feature_names == ("width", "height", "price")
+    assert whole.X.tolist() == [[1, 10, 0.5], [4, 40, 2.5]]
+    assert whole.provenance.kind == "user"
+    assert whole.provenance.files[0].size == path.stat().st_size
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(("policy", "filled"), [("mean", 7 / 3), ("median", 2.0)])
+def test_missing_values_are_filled_by_column(table, form, policy, filled):
+    found = load_dataset(form, path=table(form=form), columns=["width", "height"], missing=policy)
+    np.testing.assert_allclose(found.X[:, 0], [1, 2, filled, 4])
+    assert found.provenance.note == f"1 missing values replaced by the {policy} of the column"
+
+
+def test_missing_values_are_an_error_unless_said_otherwise(table):
+    with pytest.raises(
+        ValueError, match=r"1 values and 0 targets are missing or infinite \(first in row 2\)"
+    ):
+        load_dataset("csv", path=table(), columns=["width"])
+    with pytest.raises(ValueError, match="missing must be one of error, drop, mean, median"):
+        load_dataset("csv", path=table(), columns=["width"], missing="ignore")
+    infinite = TABLE.assign(width=[1.0, np.inf, 3.0, 4.0])
+    with pytest.raises(ValueError, match="missing or infinite"):
+        load_dataset("csv", path=table(infinite), columns=["width"])
+
+
+def test_a_missing_target_is_never_made_up(table):
+    path = table()
+    options = {"path": path, "target": "price", "columns": ["height"]}
+    with pytest.raises(ValueError, match="1 targets"):
+        load_dataset("csv", missing="mean", **options)
+    dropped = load_dataset("csv", missing="drop", **options)
+    assert dropped.y.tolist() == [0.5, 1.5, 2.5]
+    assert dropped.provenance.note == "1 of 4 rows dropped for missing values"
+
+
+def test_columns_without_numbers_are_named(table):
+    with pytest.raises(ValueError, match="not numbers: kind"):
+        load_dataset("csv", path=table())
+
+
+def test_an_empty_column_or_nothing_left_is_an_error(table):
+    empty = TABLE.assign(width=np.nan)
+    with pytest.raises(ValueError, match="no value at all"):
+        load_dataset("csv", path=table(empty), columns=["width", "height"], missing="median")
+    with pytest.raises(ValueError, match="dropping leaves nothing"):
+        load_dataset("csv", path=table(empty), columns=["width", "height"], missing="drop")
+    with pytest.raises(ValueError, match="no column is left"):
+        load_dataset("csv", path=table(empty[["width"]]), target="width")
+
+
+def test_wrong_columns_are_refused(table):
+    path = table()
+    with pytest.raises(ValueError, match="no column 'depth'; it has width, height"):
+        load_dataset("csv", path=path, target="depth")
+    with pytest.raises(ValueError, match="4 columns, so there is no column 4"):
+        load_dataset("csv", path=path, target=4)
+    with pytest.raises(ValueError, match="by name or place"):
+        load_dataset("csv", path=path, target=1.5)
+
+
+def test_a_csv_file_without_header_keeps_its_first_row(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("1;2;3\n4;5;6\n")
+    found = load_dataset("csv", path=path, delimiter=";", target=-1)
+    assert found.X.tolist() == [[1, 2], [4, 5]]
+    assert found.y.tolist() == [3, 6]
+    assert found.feature_names == ("x0", "x1")
+    named = load_dataset("csv", path=path, delimiter=";", header=True)
+    assert named.X.tolist() == [[4, 5, 6]]
+    assert named.feature_names == ("1", "2", "3")
+
+
+def test_a_compressed_csv_file(tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    assert load_dataset("csv", path=path).X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_npy(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(12).reshape(4, 3))
+    found = load_dataset("npy", path=str(path), target=0)
+    assert found.X.tolist() == [[1, 2], [4, 5], [7, 8], [10, 11]]
+    assert found.X.dtype == np.float64
+    assert found.y.tolist() == [0, 3, 6, 9]
+    np.save(path, np.arange(3))
+    with pytest.raises(ValueError, match="not a table"):
+        load_dataset("npy", path=path)
+
+
+def test_npz_with_a_test_part(tmp_path):
+    path = tmp_path / "a.npz"
+    X = np.array([[1.0, np.nan], [3.0, 4.0], [5.0, 8.0]])
+    np.savez(path, X=X, y=[0, 1, 1], X_test=np.array([[np.nan, 1.0]]), y_test=[0])
+    found = load_dataset("npz", path=path, missing="mean")
+    np.testing.assert_array_equal(found.X, [[1, 6], [3, 4], [5, 8]])
+    np.testing.assert_array_equal(found.X_test, [[3, 1]])
+    assert found.y_test.tolist() == [0]
+    with pytest.raises(ValueError, match="dropping leaves nothing"):
+        load_dataset("npz", path=path, missing="drop")
+    with pytest.raises(ValueError, match="no array 'Z'; it has X, y"):
+        load_dataset("npz", path=path, key="Z")
+    with pytest.raises(ValueError, match="no array 'labels'"):
+        load_dataset("npz", path=path, target="labels", missing="mean")
+
+
+@pytest.mark.parametrize("form", ["npy", "npz"])
+def test_objects_are_refused(tmp_path, form):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("the pickle was executed",))
+
+    path = tmp_path / f"evil.{form}"
+    evil = np.array([[Trap()]], dtype=object)
+    np.save(path, evil) if form == "npy" else np.savez(path, X=evil)
+    with pytest.raises(ValueError, match="cannot be read without unpickling"):
+        load_dataset(form, path=path)
+
+
+def test_a_pickle_under_another_name_is_refused(tmp_path):
+    path = tmp_path / "data.npy"
+    pd.DataFrame({"a": [1]}).to_pickle(path)
+    with pytest.raises(ValueError, match="cannot be read without unpickling"):
+        load_dataset("npy", path=path)
+
+
+def test_a_missing_file_or_path_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.csv"):
+        load_dataset("csv", path=tmp_path / "nothing.csv")
+    with pytest.raises(ValueError, match="csv needs the option path="):
+        load_dataset("csv")
+    with pytest.raises(ValueError, match="give the path"):
+        load_dataset("csv", path=None)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax", "center"])
+def test_scaling_uses_the_training_part(tmp_path, scaling):
+    path = tmp_path / "a.npz"
+    rng = np.random.default_rng(0)
+    X, X_test = rng.normal(3, 2, size=(30, 4)), rng.normal(3, 2, size=(9, 4))
+    np.savez(path, X=X, X_test=X_test)
+    found = load_dataset("npz", path=path, scaling=scaling)
+    shift = X.min(axis=0) if scaling == "minmax" else X.mean(axis=0)
+    width = {"standard": X.std(axis=0), "minmax": np.ptp(X, axis=0), "center": 1.0}[scaling]
+    np.testing.assert_allclose(found.X, (X - shift) / width)
+    np.testing.assert_allclose(found.X_test, (X_test - shift) / width)
+    assert found.provenance.parameters["scaling"] == scaling

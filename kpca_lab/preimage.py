@@ -41,7 +41,7 @@ def preimage(
         Where to start; by default at the point of the expansion that comes closest.
     up_to_scale : bool
         Look for the ``z`` whose best multiple of ``phi(z)``, of either sign, comes closest to ``u``:
-        it maximises ``<u, phi(z)>^2 / k(z, z)``.
+        it maximises ``<u, phi(z)>^2 / k(z, z)``, for the polynomial kernel within the box of the points.
     tol : float
         An iteration has converged when its step falls below ``tol`` times the spread of the points.
     max_iter : int
@@ -267,7 +267,9 @@ class _Search:
         points = expansion.points
         # In units of the spread of the points and of the first slope one stopping rule serves all scales.
         spread = np.linalg.norm(points - self.kernel.origin) / np.sqrt(len(points)) or 1.0
-        options = {"maxiter": self.max_iter, "ftol": 1e-15, "gtol": 1e-3 * self.tol}
+        options = {"maxiter": self.max_iter, "ftol": 1e-3 * self.tol**2, "gtol": 1e-3 * self.tol}
+        # The cosine with phi(z) is often largest at infinity, so this search stays in the box of the points.
+        box = np.array([points.min(axis=0), points.max(axis=0)]) if self.up_to_scale else None
         found, distance = start.astype(np.float64), np.empty(len(start))
         for j, g in enumerate(expansion.coefficients.T):
             objective = self._polynomial_objective(points, g)
@@ -280,8 +282,9 @@ class _Search:
                 value, slope = objective(begin + spread * step)
                 return value / unit, slope * (spread / unit)
 
+            bounds = None if box is None else scipy.optimize.Bounds(*((box - found[j]) / spread))
             result = scipy.optimize.minimize(
-                scaled, np.zeros(points.shape[1]), jac=True, method="L-BFGS-B", options=options
+                scaled, np.zeros(points.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds, options=options
             )
             if result.fun * unit <= distance[j]:
                 found[j] = found[j] + spread * result.x

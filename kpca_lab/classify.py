@@ -76,7 +76,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
             try:
                 self.estimators_.append(clone(estimator).fit(X[labels == number]))
             except ValueError as error:
-                raise ValueError(f"Class {name!r} cannot be fitted: {error}") from error
+                raise ValueError(f"Class {name} cannot be fitted: {error}") from error
         return self
 
     def residuals(self, X, n_components=None) -> np.ndarray:

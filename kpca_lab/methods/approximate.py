@@ -59,7 +59,7 @@ class APCA(OperatorEstimator):
     >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [5, 2, 0.1]
     >>> model = APCA(alpha=0.2).fit(X)
     >>> model.n_components_, model.n_used_
-    (2, 114)
+    (2, 105)
     """
 
     def __init__(self, n_components=None, *, alpha=0.1):
@@ -149,7 +149,7 @@ class AKPCA(OperatorEstimator):
     >>> X, _ = make_moons(100, random_state=0)
     >>> model = AKPCA(gamma=2.0, alpha=0.3).fit(X)
     >>> model.n_components_, model.n_used_
-    (6, 81)
+    (6, 84)
     """
 
     _accepts_sparse = True

@@ -1,0 +1,347 @@
+"""Sparse kernel PCA by maximum likelihood: a covariance over few weighted samples."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance
+from kpca_lab.methods.base import (
+    OperatorEstimator,
+    check_center,
+    check_n_components,
+    check_size,
+    take_rows,
+)
+from kpca_lab.methods.basis import Frame
+from kpca_lab.methods.full import sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+UPDATES = ("scoring", "fast", "em")
+# A weight is dropped by the iterations that only shrink it when the data determine less than this of it.
+NEGLIGIBLE = 1e-4
+# Smallest noise variance, as a share of the largest eigenvalue of the sample covariance.
+SMALLEST_NOISE = 1e-11
+SEARCH_STEPS = 40
+
+
+class TippingKPCA(OperatorEstimator):
+    """Sparse kernel PCA of Tipping: few samples carry the covariance of all.
+
+    The samples in feature space are taken as drawn from N(0, C) with ``C = s2 I + sum_i w_i phi_i phi_i'``
+    and a fixed ``s2``. At the maximum of the likelihood over ``w >= 0`` most weights are zero, the more
+    the larger ``s2``. The components are those of ``sum_i w_i phi_i phi_i'``: with
+    ``W^1/2 K W^1/2 v_j = lambda_j v_j`` over the non-zero weights, they are ``Phi W^1/2 v_j / sqrt(lambda_j)``.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; as many as the weighted samples span by default.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    noise_variance : float, optional
+        The fixed ``s2``. If not given, it is found such that ``n_basis`` weights are not zero.
+    n_basis : int or float
+        Wanted number of non-zero weights, or their share of the samples; used when ``noise_variance`` is None.
+        The number is a step function of ``s2``, so it is met as closely as bisection over ``log s2`` can.
+    update : {"scoring", "fast", "em"}
+        How the likelihood is climbed, see Notes.
+    max_iter : int
+        Limit of the iterations, for each ``s2`` tried.
+    tol : float
+        Stop when no non-zero weight has a relative gradient ``|q_i / s_i - 1|`` above this (see Notes).
+    center : bool or "mean"
+        Whether to subtract the mean of the samples in feature space. The components are then expansions
+        over all samples, since the mean is one.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    weights_ : ndarray of shape (n_samples,)
+    basis_indices_ : ndarray of shape (n_basis_,)
+        The samples with a non-zero weight.
+    noise_variance_ : float
+        The ``s2`` given or found.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        The ``lambda_j``: variances of the model along the components, above ``s2``.
+    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
+        Before each iteration and at the end, without the terms that do not depend on the weights.
+    n_iter_ : int
+
+    Notes
+    -----
+    With ``s_i = phi_i' C^-1 phi_i`` and ``q_i = (1/n) sum_n (phi_i' C^-1 phi_n)^2`` the gradient of the log
+    likelihood is ``n (q_i - s_i) / 2``. Since ``mu_n = W Phi' C^-1 phi_n`` and
+    ``Sigma = W - W Phi' C^-1 Phi W``, Tipping's updates read
+
+    - "fast": ``w_i <- sum_n mu_ni^2 / (n (1 - Sigma_ii / w_i)) = w_i q_i / s_i``,
+    - "em": ``w_i <- (1/n) sum_n mu_ni^2 + Sigma_ii = w_i + w_i^2 (q_i - s_i)``, which never lowers the likelihood.
+
+    Both need thousands of iterations until the weights that should vanish have done so. "scoring" maximises,
+    over ``w >= 0``, the quadratic model with the expected Hessian ``-(n/2) (phi_i' C^-1 phi_j)^2``, which sets
+    weights to exactly zero, and goes as far towards that maximum as the likelihood rises. It reaches the same
+    stationary points in some ten iterations; weights set to zero can return.
+
+    References
+    ----------
+    .. [1] M. E. Tipping, "Sparse kernel principal component analysis", NIPS 13 (2001).
+    .. [2] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012), Section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import TippingKPCA
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> model = TippingKPCA(n_components=5, gamma=0.1, n_basis=20).fit(X)
+    >>> model.transform(X).shape
+    (200, 5)
+    >>> len(model.basis_indices_)
+    20
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        noise_variance=None,
+        n_basis=0.1,
+        update="scoring",
+        max_iter=1000,
+        tol=1e-3,
+        center=False,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.noise_variance = noise_variance
+        self.n_basis = n_basis
+        self.update = update
+        self.max_iter = max_iter
+        self.tol = tol
+        self.center = center
+
+    def fit(self, X, y=None):
+        """Find the weights of the samples, and the components of the weighted ones."""
+        center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
+        self._check_parameters()
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        kernel = kernel.anchored(samples)
+        n = samples.shape[0]
+        frame = Frame.of(kernel, samples, rank_tolerance(n))
+        coordinates = _coordinates(frame, center=center)
+        result = self._find_weights(coordinates)
+        self.weights_, self.noise_variance_ = result.weights, result.noise_variance
+        self.log_likelihood_, self.n_iter_ = result.log_likelihood, len(result.log_likelihood) - 1
+        self.basis_indices_ = np.flatnonzero(self.weights_)
+        self._set_components(kernel, samples, coordinates if center else None)
+        return self
+
+    def _check_parameters(self):
+        check_n_components(self.n_components, 1)
+        if self.update not in UPDATES:
+            raise ValueError(f"update must be one of {list(UPDATES)}, got {self.update!r}.")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
+        if not isinstance(self.tol, Real) or not self.tol >= 0:
+            raise ValueError(f"tol must be a number >= 0, got {self.tol!r}.")
+        noise = self.noise_variance
+        if noise is not None and not (isinstance(noise, Real) and 0 < noise < np.inf):
+            raise ValueError(f"noise_variance must be a finite number > 0 or None, got {noise!r}.")
+
+    def _find_weights(self, coordinates) -> "_Result":
+        n = len(coordinates)
+        n_basis = check_size("n_basis", self.n_basis, n) if self.noise_variance is None else None
+        squares = np.linalg.svd(coordinates, compute_uv=False) ** 2 / n
+        if not len(squares):  # no variance at all
+            noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
+            return _Result(np.zeros(n), noise, np.zeros(1))
+        if n_basis is None:
+            least = SMALLEST_NOISE * squares[0]
+            if self.noise_variance < least:
+                raise ValueError(
+                    f"noise_variance={self.noise_variance!r} is too small to compute with: the largest "
+                    f"variance of the samples is {squares[0]:.3g}, so give at least {least:.3g}."
+                )
+            return self._maximise(coordinates, float(self.noise_variance))
+        return self._search(coordinates, n_basis, squares)
+
+    def _maximise(self, coordinates, noise_variance, start=None) -> "_Result":
+        n = len(coordinates)
+        weights = np.full(n, 1.0 / n) if start is None else start
+        model = _Model.at(coordinates, weights, noise_variance)
+        history = [model.log_likelihood]
+        step = {"scoring": _scoring_step, "fast": _fast_step, "em": _em_step}[self.update]
+        for _ in range(self.max_iter):
+            gradient = np.abs(model.ratio - 1)[model.weights > 0].max(initial=0.0)
+            may_return = self.update == "scoring" and (model.ratio[model.weights == 0] > 1 + self.tol).any()
+            if gradient <= self.tol and not may_return:
+                break
+            following = step(coordinates, model, noise_variance)
+            if following is None:  # the likelihood does not rise any more, to working precision
+                break
+            model = following
+            history.append(model.log_likelihood)
+        return _Result(model.weights, noise_variance, np.array(history))
+
+    def _search(self, coordinates, n_basis, squares) -> "_Result":
+        """Bisection over log s2; each solution with more weights than wanted starts the next one."""
+        low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
+        # About this many directions stand out of the noise, and it takes a sample or more for each.
+        log_noise = np.log(squares[min(n_basis, len(squares)) - 1])
+        log_noise = np.clip(log_noise, low, low + 0.9 * (high - low))
+        best, start = None, None
+        for _ in range(SEARCH_STEPS):
+            result = self._maximise(coordinates, float(np.exp(log_noise)), start)
+            found = np.count_nonzero(result.weights)
+            if best is None or _is_closer(found, np.count_nonzero(best.weights), n_basis):
+                best = result
+            if found == n_basis or high - low < 1e-4:
+                break
+            if found > n_basis:
+                low, start = log_noise, result.weights
+            else:
+                high = log_noise
+            log_noise = (low + high) / 2
+        return best
+
+    def _set_components(self, kernel, samples, centred):
+        """Components of the weighted samples; ``centred``: coordinates of the centred samples, or None."""
+        n, chosen = samples.shape[0], self.basis_indices_
+        root = np.sqrt(self.weights_[chosen])[:, None]
+        if centred is None:
+            points = take_rows(samples, chosen)
+            # A frame of these points alone keeps the components an expansion over them.
+            frame = Frame.of(kernel, points, rank_tolerance(n)) if len(chosen) else None
+            coordinates = _coordinates(frame, center=False) if len(chosen) else np.zeros((0, 0))
+        else:
+            points, coordinates = samples, centred[chosen]
+        left, singular, right = np.linalg.svd(root * coordinates, full_matrices=False)
+        limit = numerical_rank(singular**2, rank_tolerance(n))
+        rank = check_n_components(self.n_components, limit)
+        self.eigenvalues_ = singular[:rank] ** 2
+        mean = None
+        if centred is not None:
+            coefficients = np.zeros((n, rank))
+            coefficients[chosen] = root * left[:, :rank] / singular[:rank]
+            coefficients -= coefficients.mean(axis=0)
+            expansion = Expansion(points, fix_signs(coefficients), np.zeros(rank))
+            mean = sample_mean(samples)
+        elif rank:
+            directions = fix_signs(right[:rank].T)
+            vectors = frame.vectors
+            expansion = Expansion(points, vectors.coefficients @ directions, vectors.totals @ directions)
+        else:
+            expansion = Expansion(points, np.zeros((len(chosen), 0)), np.zeros(0))
+        self.operator_ = FeatureOperator(kernel, expansion, mean=mean, orthonormal=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    weights: np.ndarray
+    noise_variance: float
+    log_likelihood: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The likelihood and its gradient at some weights; ``whitened`` holds ``C^-1/2 phi_i`` as columns."""
+
+    weights: np.ndarray
+    whitened: np.ndarray
+    inner: np.ndarray  # s_i
+    square: np.ndarray  # q_i
+    log_likelihood: float
+
+    @property
+    def ratio(self) -> np.ndarray:
+        return np.divide(self.square, self.inner, out=np.zeros_like(self.inner), where=self.inner > 0)
+
+    @classmethod
+    def at(cls, coordinates, weights, noise_variance) -> "_Model":
+        n, q = coordinates.shape
+        chosen = np.flatnonzero(weights)
+        weighted = coordinates[chosen] * np.sqrt(weights[chosen])[:, None]
+        covariance = weighted.T @ weighted
+        covariance[np.diag_indices(q)] += noise_variance
+        factor = np.linalg.cholesky(covariance)
+        whitened = solve_triangular(factor, coordinates.T, lower=True, check_finite=False)
+        spread = whitened @ whitened.T / n  # C^-1/2 S C^-1/2
+        # log|C| less that of s2 I, and trace(C^-1 S); what lies outside the span of the samples is constant.
+        log_determinant = 2 * np.log(factor.diagonal()).sum() - q * np.log(noise_variance)
+        return cls(
+            weights,
+            whitened,
+            inner=np.einsum("ij,ij->j", whitened, whitened),
+            square=np.einsum("ij,ij->j", whitened, spread @ whitened),
+            log_likelihood=float(-n / 2 * (log_determinant + spread.trace())),
+        )
+
+
+def _fast_step(coordinates, model: _Model, noise_variance) -> _Model:
+    return _Model.at(coordinates, _pruned(model, model.weights * model.ratio), noise_variance)
+
+
+def _em_step(coordinates, model: _Model, noise_variance) -> _Model:
+    weights = model.weights + model.weights**2 * (model.square - model.inner)
+    return _Model.at(coordinates, _pruned(model, weights), noise_variance)
+
+
+def _pruned(model: _Model, weights: np.ndarray) -> np.ndarray:
+    """Weights without those that have all but vanished and still fall: dropping one raises the likelihood."""
+    negligible = (weights * model.inner < NEGLIGIBLE) & (model.ratio < 1)
+    return np.where(negligible, 0.0, weights)
+
+
+def _scoring_step(coordinates, model: _Model, noise_variance) -> _Model | None:
+    candidates = np.flatnonzero((model.weights > 0) | (model.ratio > 1))
+    inner = model.inner[candidates]
+    whitened = model.whitened[:, candidates] / np.sqrt(inner)
+    current = model.weights[candidates] * inner
+    hessian = (whitened.T @ whitened) ** 2  # of unit diagonal
+    linear = model.ratio[candidates] - 1 + hessian @ current
+    hessian[np.diag_indices_from(hessian)] += 1e-9
+    root = np.linalg.cholesky(hessian)
+    try:
+        target, _ = nnls(root.T, solve_triangular(root, linear, lower=True, check_finite=False))
+    except RuntimeError:  # its iterations ran out: one multiplicative step instead
+        target = current * model.ratio[candidates]
+    length = 1.0
+    while length > 1e-6:
+        weights = np.zeros_like(model.weights)
+        weights[candidates] = np.maximum(current + length * (target - current), 0.0) / inner
+        following = _Model.at(coordinates, weights, noise_variance)
+        if following.log_likelihood > model.log_likelihood:
+            return following
+        length /= 2
+    return None
+
+
+def _is_closer(found: int, best: int, wanted: int) -> bool:
+    return (found == 0, abs(found - wanted), found) < (best == 0, abs(best - wanted), best)
+
+
+def _coordinates(frame: Frame, *, center: bool) -> np.ndarray:
+    """Coordinates of the frame's own points in it, one row per point, centred or not.
+
+    The first columns of the frame are eigenvectors of the centred Gram matrix over the roots of their
+    eigenvalues, so that the latter are the inverse squares of their lengths.
+    """
+    coefficients, mean = frame.vectors.coefficients, frame.mean_coordinates
+    spread = coefficients[:, frame.vectors.totals == 0]
+    along = spread / np.einsum("ij,ij->j", spread, spread)
+    if center:
+        return along
+    extra = coefficients.shape[1] - spread.shape[1]
+    return np.column_stack([along, np.zeros((len(along), extra))]) + mean

@@ -1,9 +1,51 @@
-"""Ways to choose the basis samples; each serves every method that has a basis."""
+"""Ways to choose the basis samples; each serves every method that has a basis.
 
+A selector has one method, ``select(X, n_basis, *, kernel, n_components, center, rng)``, which returns sample
+numbers or points. With n samples, d features, a basis of m samples and r components:
+
+====================  ====================================  ==================================================
+name                  cost                                  when to use it
+====================  ====================================  ==================================================
+``random``            none                                  the default; large m, or a quick start
+``kmeans``            n m d per pass                        the first thing to try for a small error
+``kmeans_centroids``  the same                              the basis may be new points, as for pre-images
+``kernel_kmeans``     n^2 per pass, n^2 memory              the kernel is precomputed, or far from Euclidean
+``forward``           n (n + m^2) per sample, n^2 memory    the least error for small m; n up to about 10000
+``backward``          n^4 in all, n^2 memory                a few hundred samples, most of them to be kept
+``forward_backward``  forward, and m^3 per removal          never worse than ``forward``, a little dearer
+``ransac``            n m (d + m) per trial                 a small improvement on ``random`` for any n
+====================  ====================================  ==================================================
+
+``forward``, ``backward``, ``forward_backward`` and ``ransac`` minimise the empirical error of SubKPCA of
+rank r (see :mod:`kpca_lab.selectors.criterion`), so they depend on the kernel, ``n_components`` and
+``center``; ``kmeans`` depends on the points alone. All but the two K-means selectors take precomputed
+kernels. A name stands for the selector with its default options; pass an object, such as
+``ForwardSelector(per_step=5)``, for others.
+
+References
+----------
+.. [1] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in Principal
+   Component Analysis, InTech (2012), Section 4.
+"""
+
+from functools import partial
+
+from kpca_lab.selectors.backward import BackwardSelector, ForwardBackwardSelector
+from kpca_lab.selectors.forward import ForwardSelector
+from kpca_lab.selectors.kernel_kmeans import KernelKMeansSelector
+from kpca_lab.selectors.kmeans import KMeansSelector
 from kpca_lab.selectors.random import RandomSelector
+from kpca_lab.selectors.ransac import RansacSelector
 
 SELECTORS = {
     "random": RandomSelector,
+    "kmeans": KMeansSelector,
+    "kmeans_centroids": partial(KMeansSelector, centroids=True),
+    "kernel_kmeans": KernelKMeansSelector,
+    "forward": ForwardSelector,
+    "backward": BackwardSelector,
+    "forward_backward": ForwardBackwardSelector,
+    "ransac": RansacSelector,
 }
 
 
@@ -19,4 +61,14 @@ def get_selector(selector):
     )
 
 
-__all__ = ["SELECTORS", "RandomSelector", "get_selector"]
+__all__ = [
+    "SELECTORS",
+    "BackwardSelector",
+    "ForwardBackwardSelector",
+    "ForwardSelector",
+    "KMeansSelector",
+    "KernelKMeansSelector",
+    "RandomSelector",
+    "RansacSelector",
+    "get_selector",
+]

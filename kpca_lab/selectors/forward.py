@@ -1,0 +1,307 @@
+"""Greedy forward search (Washizawa 2012, Section 4.1.1 and Algorithm 1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import dger
+
+from kpca_lab.kernels import Kernel, row_blocks
+from kpca_lab.linalg import top_eigenpairs
+from kpca_lab.selectors.criterion import (
+    TIE,
+    FirstSample,
+    check_count,
+    check_criterion,
+    check_matrix_size,
+    check_rank,
+    lowest_best,
+)
+
+NEWTON_STEPS = 5
+# The kernel less the inner products of coordinates is uncertain by this share of its largest entry.
+ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class ForwardSelector:
+    """Add, again and again, the sample that lowers the empirical error of SubKPCA most.
+
+    The choice is that of Algorithm 1, which fits SubKPCA to each candidate in each step. Errors that
+    differ by less than 1e-12 of the error of the best single sample, or by less than the rounding of the
+    kernel matrix, are ties, and the lowest sample number wins. Here a step takes O(n_candidates * (n +
+    m^2)) operations for a basis of m samples.
+
+    Parameters
+    ----------
+    per_step : int
+        Number of samples to add in each step, the best ones of that step: faster, and usually with a
+        slightly larger error.
+    candidates : int, optional
+        Consider only so many samples, drawn at random, for the basis; the error is still that of all samples.
+        Memory is then ``8 * candidates * n`` bytes instead of ``8 * n^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import SubsetKPCA
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> model = SubsetKPCA(n_components=5, gamma=0.1, n_basis=10, selector="forward").fit(X)
+    >>> len(set(model.basis_indices_.tolist()))
+    10
+    """
+
+    per_step: int = 1
+    candidates: int | None = None
+
+    def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng=None) -> np.ndarray:
+        """Return the numbers of the chosen samples, in the order in which they were chosen.
+
+        ``center`` is False, True (or "projected") or "mean"; ``rng`` is needed for ``candidates`` only.
+        """
+        n = X.shape[0]
+        n_basis = check_count("n_basis", n_basis, most=n)
+        per_step = check_count("per_step", self.per_step)
+        rows = None
+        if self.candidates is not None:
+            size = check_count("candidates", self.candidates)
+            if size < n_basis:
+                raise ValueError(f"candidates={size} must be at least n_basis={n_basis}.")
+            if size < n:
+                rows = np.sort(rng.choice(n, size=size, replace=False))
+        search = ForwardSearch(X, kernel, check_rank(n_components), n_basis, center, rows)
+        search.extend(n_basis, per_step)
+        return np.array(search.chosen, dtype=np.intp)
+
+
+class ForwardSearch:
+    """The state of a forward search: a basis, and what it leaves of the kernel.
+
+    In an orthonormal frame of the span, a candidate ``i`` adds the row ``R_i / sqrt(R_ii)`` to the
+    coordinates of the samples, where ``R`` is the kernel matrix less the inner products of the
+    coordinates. So the scatter matrix gains one row and column. Up to rank ``r`` the error falls by the
+    squared length of the new row; beyond, by what the border adds to the ``r`` largest eigenvalues.
+    """
+
+    def __init__(self, X, kernel: Kernel, rank: float, largest: int, center, rows: np.ndarray | None = None):
+        n = X.shape[0]
+        self.rows = np.arange(n) if rows is None else rows
+        check_matrix_size(
+            "forward",
+            len(self.rows),
+            n,
+            "give ForwardSelector(candidates=...) with fewer candidates, or choose 'kmeans' or 'random'",
+        )
+        self.X, self.kernel = X, kernel.anchored(X)
+        self.centred, self.mean_counts = check_criterion(center)
+        core = self.kernel.core(X if rows is None else X[rows], X)
+        self.matrix = np.require(core, np.float64, ["C", "W"])  # the core, after the first sample R
+        self.rank, self.chosen = rank, []
+        self.free = np.ones(len(self.rows), dtype=bool)
+        self.first: FirstSample | None = None
+        self.scale = 0.0
+        self.k = 0
+        self.tracks_scatter = rank < largest
+        size = largest if self.tracks_scatter else 0
+        self.coordinates = np.empty((size, n))
+        self.cross = np.empty((size, len(self.rows)))  # coordinates times R
+        self.scatter = np.empty((size, size))
+        self.eigenvalues, self.directions = np.empty(0), np.empty((0, 0))
+
+    @property
+    def error(self) -> float:
+        """``n`` times the empirical error with the current basis."""
+        beyond = self.eigenvalues[int(self.rank) :].sum() if self.tracks_scatter else 0.0
+        return float(self.outside.sum() + max(beyond, 0.0))
+
+    def extend(self, size: int, per_step: int = 1) -> None:
+        """Choose samples until the basis has ``size`` of them."""
+        if not self.chosen:
+            self._extend_by(min(per_step, size), *self._first_gains())
+        while len(self.chosen) < size:
+            count = min(per_step, size - len(self.chosen))
+            if not (self.outside[self.rows[self.free]] > self.floor).any():
+                # All that is left lies in the span: equal errors, and so the lowest numbers.
+                for candidate in np.flatnonzero(self.free)[: size - len(self.chosen)]:
+                    self._take(candidate)
+                return
+            self._extend_by(count, *self._gains())
+
+    def add(self, number: int) -> None:
+        """Add a given sample to the basis."""
+        self._take(int(np.searchsorted(self.rows, number)))
+        self._update_scatter()
+
+    def _extend_by(self, count, lower, upper, exact=None, noise=0.0):
+        lower, upper = np.where(self.free, lower, -np.inf), np.where(self.free, upper, -np.inf)
+        taken = []
+        for _ in range(count):
+            taken.append(lowest_best(lower, upper, exact, TIE * self.scale / 2 + noise))
+            lower[taken[-1]] = upper[taken[-1]] = -np.inf
+        for candidate in taken:
+            self._take(candidate)
+        self._update_scatter()
+
+    def _first_gains(self):
+        """Minus the error with each candidate as the only basis sample."""
+        n, kernel = len(self.matrix[0]), self.kernel
+        offset, core_diagonal = kernel.offset(self.X), kernel.core_diagonal(self.X)
+        own = core_diagonal[self.rows]
+        squares = kernel.diagonal(self.X)
+        own_squares = squares[self.rows]
+        usable = own_squares > 0
+        divisor = np.where(usable, own_squares, 1.0)
+        along_square, along_mean = np.empty(len(own)), np.empty(len(own))
+        for block in row_blocks(len(own), 8 * n):
+            along = self.matrix[block] + offset
+            along -= (own + offset[self.rows])[block, None]
+            along_mean[block] = along.mean(axis=1)
+            along -= along_mean[block, None]
+            along_square[block] = np.einsum("ij,ij->i", along, along)
+        distances = core_diagonal.sum() - 2 * self.matrix.sum(axis=1) + n * own
+        errors = distances - (along_square + n * along_mean**2) / divisor
+        errors = np.where(usable, np.maximum(errors, 0.0), squares.sum())
+        self.scale = float(errors.min())
+        if self.centred and not self.mean_counts:
+            gains = np.where(usable, along_square / divisor, 0.0)
+            return gains, gains
+        return -errors, -errors
+
+    def _gains(self):
+        """Bounds on what each candidate takes off the error, a function for exact values, and their noise."""
+        n = self.matrix.shape[1]
+        own = self.outside[self.rows]
+        usable = self.free & (own > self.floor)
+        divisor = np.where(usable, own, 1.0)
+        squares = np.einsum("ij,ij->i", self.matrix, self.matrix) / divisor
+        noise = np.where(usable, ROUNDING * self.largest_outside / divisor * squares, 0.0)
+        extra = np.zeros(len(own))
+        if self.centred:
+            mean_squares = n * self.matrix.mean(axis=1) ** 2 / divisor
+            squares = np.maximum(squares - mean_squares, 0.0)
+            extra = mean_squares * self.mean_counts
+        if self.k < self.rank:
+            gains = np.where(usable, np.minimum(squares + extra, self.outside.sum()), 0.0)
+            return gains, gains, None, noise
+        border = self.directions.T @ self.cross[: self.k]
+        border /= np.sqrt(divisor)
+        r = int(self.rank)
+        lower, upper = bordered_gain_bounds(self.eigenvalues, r, border, squares)
+
+        def exact(candidates):
+            return extra[candidates] + bordered_gains(
+                self.eigenvalues, r, border[:, candidates], squares[candidates]
+            )
+
+        lower, upper = (np.where(usable, bound + extra, 0.0) for bound in (lower, upper))
+        return lower, upper, exact, noise
+
+    def _take(self, candidate: int) -> None:
+        number = int(self.rows[candidate])
+        self.chosen.append(number)
+        self.free[candidate] = False
+        if self.first is None:
+            self._take_first(candidate, number)
+        elif self.outside[number] > self.floor:
+            row = self.matrix[candidate] / np.sqrt(self.outside[number])
+            dger(-1.0, row, row[self.rows], a=self.matrix.T, overwrite_a=1, overwrite_x=0, overwrite_y=0)
+            self.outside = np.maximum(self.outside - row**2, 0.0)
+            self.outside[number] = 0.0
+            centred = row - row.mean() if self.centred else row
+            self._append(row, centred)
+
+    def _take_first(self, candidate: int, number: int) -> None:
+        first = FirstSample.of(self.kernel, self.X, number, self.matrix[candidate].copy())
+        squares = self.kernel.diagonal(self.X)
+        if first.square <= 0:  # the best sample is a zero vector: so are all others
+            self.first, self.outside, self.floor = first, np.zeros(len(squares)), np.inf
+            return
+        self.first = first
+        first.residual(self.matrix, self.rows)
+        self.outside = first.residual_diagonal(self.kernel.core_diagonal(self.X))
+        self.floor, self.largest_outside = first.floor(self.outside), self.outside.max()
+        self.scale = float(self.outside.sum())
+        centred, mean = first.centred_row()
+        row = centred + mean
+        self._append(row, centred if self.centred else row)
+
+    def _append(self, row: np.ndarray, centred: np.ndarray) -> None:
+        k = self.k
+        self.k += 1
+        if not self.tracks_scatter:
+            return
+        along = self.coordinates[:k] @ centred
+        if k:
+            self.cross[:k] -= np.outer(along, row[self.rows])
+        self.coordinates[k] = centred
+        self.cross[k] = self.matrix @ centred
+        self.scatter[k, :k] = self.scatter[:k, k] = along
+        self.scatter[k, k] = centred @ centred
+
+    def _update_scatter(self) -> None:
+        if self.tracks_scatter:
+            scatter = self.scatter[: self.k, : self.k]
+            self.eigenvalues, self.directions = top_eigenpairs(scatter, solver="dense")
+
+
+def bordered_gain_bounds(
+    eigenvalues: np.ndarray, r: int, border: np.ndarray, corner: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on what a border adds to the sum of the ``r`` largest eigenvalues of a diagonal matrix.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (k,)
+        The diagonal ``xi``, largest first, with ``k >= r``.
+    r : int
+    border : ndarray of shape (k, c)
+        The new column ``z`` of each of ``c`` bordered ("arrow") matrices.
+    corner : ndarray of shape (c,)
+        Their new diagonal entries.
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (c,)
+
+    Notes
+    -----
+    Eliminating the entries after the first ``r`` turns the corner into
+    ``beta(t) = corner + sum_{j > r} z_j^2 / (t - xi_j)``, which falls with ``t``; the eigenvalues in
+    question are at least ``xi_r``. Hence ``beta = corner`` gives a lower bound and ``beta(xi_r)`` an
+    upper one. For a constant ``beta`` the gain is ``s``, where ``beta - s`` is the least eigenvalue of
+    the matrix of size ``r + 1``: ``s = sum_{j <= r} z_j^2 / (xi_j - beta + s)``. Another upper bound is
+    the positive eigenvalue of the border alone.
+    """
+    top, rest = eigenvalues[:r], eigenvalues[r:]
+    squares = border**2
+    lower, _ = _constant_corner_gain(top, squares[:r], corner)
+    upper = corner / 2 + np.hypot(corner / 2, np.sqrt(squares.sum(axis=0)))
+    gap = top[-1] - rest
+    if (gap > np.finfo(np.float64).eps * top[-1]).all():
+        raised = corner + (1 / gap) @ squares[r:]
+        upper = np.minimum(upper, _constant_corner_gain(top, squares[:r], raised)[1])
+    return lower, np.maximum(upper * (1 + 1e-12), lower)
+
+
+def _constant_corner_gain(top, squares, corner):
+    """Newton's method for ``s``, from below (the function is convex and falls), and an upper bound."""
+    distance = top[:, None] - corner
+    # Each term alone has a root in closed form, and all terms together have a larger one.
+    gain = (np.hypot(distance / 2, np.sqrt(squares)) - distance / 2).max(axis=0)
+    least = np.finfo(np.float64).eps * np.abs(distance) + np.finfo(np.float64).tiny
+    for _ in range(NEWTON_STEPS):
+        shifted = np.maximum(distance + gain, least)
+        terms = squares / shifted
+        value, slope = terms.sum(axis=0) - gain, (terms / shifted).sum(axis=0) + 1
+        gain = gain + np.maximum(value, 0.0) / slope
+    upper = (squares / np.maximum(distance + gain, least)).sum(axis=0)
+    return gain, np.maximum(upper, gain)
+
+
+def bordered_gains(eigenvalues, r: int, border: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """What a border adds to the sum of the ``r`` largest eigenvalues; see :func:`bordered_gain_bounds`."""
+    k, count = border.shape
+    arrow = np.zeros((count, k + 1, k + 1))
+    arrow[:, np.arange(k), np.arange(k)] = eigenvalues
+    arrow[:, k, :k] = arrow[:, :k, k] = border.T
+    arrow[:, k, k] = corner
+    return np.linalg.eigvalsh(arrow)[:, k + 1 - r :].sum(axis=1) - eigenvalues[:r].sum()

@@ -1,0 +1,90 @@
+"""K-means clustering in input space (Washizawa 2012, Section 4.1.4)."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.metrics.pairwise import euclidean_distances
+from threadpoolctl import threadpool_limits
+
+from kpca_lab.selectors.criterion import check_count
+
+# Up to this many multiplications in one pass over the data, all samples take part in every pass.
+LARGEST_PASS = 2e10
+MINI_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class KMeansSelector:
+    """Cluster the samples by K-means, and take one basis sample or the centroid of each cluster.
+
+    Every pass of K-means uses all samples while ``n * n_basis * n_features`` is at most 2e10; beyond
+    that, batches of 4096 samples are used (:class:`sklearn.cluster.MiniBatchKMeans`). It runs on one
+    thread, so that a seed always gives the same centroids to the last digit.
+
+    Parameters
+    ----------
+    centroids : bool
+        Whether to return the centroids, as points, instead of the samples nearest to them. Where two
+        centroids share their nearest sample, the later one gets the next nearest that is free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import SubsetKPCA
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> SubsetKPCA(n_basis=10, selector="kmeans", random_state=0).fit(X).basis_indices_.shape
+    (10,)
+    """
+
+    centroids: bool = False
+
+    def select(self, X, n_basis, *, kernel=None, n_components=None, center=True, rng) -> np.ndarray:
+        """Return the numbers of the chosen samples, or the centroids as rows."""
+        if X.ndim != 2:
+            raise ValueError(
+                "K-means needs the samples as points, which a precomputed kernel does not have: choose "
+                "selector='kernel_kmeans'."
+            )
+        n_basis = check_count("n_basis", n_basis, most=X.shape[0])
+        seed = int(rng.integers(2**31))
+        if X.shape[0] * n_basis * X.shape[1] <= LARGEST_PASS:
+            kmeans = KMeans(n_basis, n_init=1, random_state=seed)
+        else:
+            kmeans = MiniBatchKMeans(n_basis, n_init=1, batch_size=MINI_BATCH, random_state=seed)
+        with warnings.catch_warnings(), threadpool_limits(1):
+            # Fewer distinct samples than clusters: then some centroids are equal, which is no harm here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = kmeans.fit(X).cluster_centers_
+        if self.centroids:
+            return found
+        return distinct_nearest(
+            pairwise_distances_argmin(found, X),
+            lambda j: euclidean_distances(found[j : j + 1], X, squared=True)[0],
+        )
+
+
+def distinct_nearest(nearest: np.ndarray, distances: Callable[[int], np.ndarray]) -> np.ndarray:
+    """The nearest sample of each centre, or the next nearest where an earlier centre has taken it.
+
+    Parameters
+    ----------
+    nearest : ndarray of shape (n_centres,)
+        Number of the sample nearest to each centre.
+    distances : callable
+        ``distances(j)`` returns the distances of all samples to centre ``j``.
+    """
+    chosen: list[int] = []
+    taken: set[int] = set()
+    for j, number in enumerate(nearest.tolist()):
+        if number in taken:
+            free = np.array(distances(j), dtype=np.float64)
+            free[chosen] = np.inf
+            number = int(free.argmin())
+        chosen.append(number)
+        taken.add(number)
+    return np.array(chosen, dtype=np.intp)

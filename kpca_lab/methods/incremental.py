@@ -245,11 +245,8 @@ class State:
         along = basis.T @ gram_news  # L, Eq. (14)
         beyond = news - basis @ along  # H, Eq. (15)
         beyond -= basis @ (basis.T @ (gram @ beyond))  # what rounding has left of the old components
-        # Eigenvalues up to here are rounding noise of what they are computed from, and no new directions.
         scale = max(np.square(self.singular_values).max(initial=0.0), np.sum(news * gram_news))
-        scale = max(scale, np.abs(gram[-c:, 1:]).max())
-        noise = rank_tolerance(len(gram)) * scale + 10 * c * EPS**2 * abs(self.kernel.constant)
-        directions = _orthonormalized(beyond, gram, noise)  # J, Eqs. (16)-(17)
+        directions = _orthonormalized(beyond, gram, self._noise(beyond, gram, scale))  # J, Eqs. (16)-(17)
 
         r, extra = basis.shape[1], directions.shape[1]
         middle = np.zeros((r + extra, r + c + 1))  # F, Eq. (12)
@@ -261,6 +258,13 @@ class State:
         rank = check_n_components(n_components, rank)
         turned = np.hstack([basis, directions]) @ turn[:, :rank]  # Eq. (18)
         return State(self.kernel, grown.points, gram, turned, singular_values[:rank], mean, n + c)
+
+    def _noise(self, vectors: np.ndarray, gram: np.ndarray, scale: float) -> float:
+        """Eigenvalues of ``vectors' gram vectors`` up to this are no directions but rounding of its terms."""
+        sizes = np.abs(vectors)
+        terms = np.einsum("ij,ij->j", sizes, np.abs(gram) @ sizes).max()
+        origin = 10 * len(gram) * EPS**2 * abs(self.kernel.constant)  # from subtracting the kernel's origin
+        return max(rank_tolerance(len(gram)) * scale, 10 * EPS * terms) + origin
 
     def compressed(self, points: np.ndarray) -> "State":
         """The state over other points, Section 5.

@@ -241,6 +241,16 @@ def test_other_kernels_without_preimages():
         assert orthogonality_error(model) < 1e-8
 
 
-@pytest.mark.parametrize("parameters", [{}, {"compression": None}, {"n_components": 1, "n_preimages": 1}])
+def test_rounding_makes_no_components():
+    """On a line there is one component, also where the only point kept lies close to zero."""
+    for seed in range(20):
+        X = 0.01 * samples(32, 1, seed=seed)
+        for compression in ("preimages", "select"):
+            model = IncrementalKPCA(3, kernel="linear", compression=compression, batch_size=5).fit(X)
+            assert model.n_components_ == 1
+            assert orthogonality_error(model) < 1e-8
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_components": 1, "n_preimages": 1}])
 def test_scikit_learn_contract(parameters):
     check_estimator(IncrementalKPCA(**parameters))

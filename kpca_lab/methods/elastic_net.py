@@ -29,8 +29,8 @@ class ElasticNetKPCA(OperatorEstimator):
     Parameters
     ----------
     n_components : int, optional
-        Number of components; by default one for each value in ``l1`` if that is a list, otherwise all with
-        a non-zero eigenvalue, which takes long.
+        Number of components; by default one for each value in ``l1`` if that is a list, otherwise as many as
+        there are before the first that the penalty leaves without coefficients.
     kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
     gamma, degree, coef0, kernel_params
         Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
@@ -148,6 +148,9 @@ class ElasticNetKPCA(OperatorEstimator):
         self.trace_ = []
         for k, weight in enumerate(weights):
             coefficients[:, k], targets[:, k], trace = self._component(problem, weight, targets[:, :k])
+            if k > 0 and self.n_components is None and _is_weight(self.l1) and not coefficients[:, k].any():
+                coefficients = coefficients[:, :k]
+                break
             self.trace_.append(trace)
         self.n_iter_ = max((len(trace.steps) for trace in self.trace_), default=0)
 

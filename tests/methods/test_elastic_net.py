@@ -214,6 +214,17 @@ def test_weights_that_leave_nothing_are_reported(clusters):
         np.testing.assert_array_equal(model.transform(clusters), 0)
 
 
+def test_by_default_there_are_components_until_the_penalty_leaves_none(clusters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = ElasticNetKPCA(gamma=10, l1=0.02).fit(clusters)
+    r = model.n_components_
+    assert 2 < r < 30 and len(model.trace_) == r and (model.n_nonzero_ > 0).all()
+    with pytest.warns(ConvergenceWarning, match=rf"components \[{r}\]"):
+        more = ElasticNetKPCA(r + 1, gamma=10, l1=0.02).fit(clusters)
+    np.testing.assert_array_equal(more.coefficients_[:, :r], model.coefficients_)
+
+
 def test_equal_samples_have_no_components():
     model = ElasticNetKPCA(gamma=1.0).fit(np.full((6, 2), 0.3))
     assert model.transform(np.ones((2, 2))).shape == (2, 0)

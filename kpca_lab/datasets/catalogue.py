@@ -10,7 +10,7 @@ import numpy as np
 
 from . import real, synthetic, user_data
 from .dataset import Dataset, Provenance
-from .scaling import SCALINGS, scale
+from .scaling import SCALINGS, apply_scaling, fit_scaling
 from .seeds import derive_rng
 from .yaleb import load_yaleb
 
@@ -254,7 +254,9 @@ def _finish(loaded, options, common):
         X, X_test = np.asarray(X), None if X_test is None else np.asarray(X_test)
     else:
         X, X_test = (None if part is None else _own_copy(part, common["dtype"]) for part in (X, X_test))
-        X, X_test = scale(X, X_test, scaling=common["scaling"], pixel_range=loaded.pixel_range)
+        if common["scaling"] is not None:
+            shift, width = fit_scaling(X, common["scaling"], loaded.pixel_range)
+            X, X_test = (None if part is None else apply_scaling(part, shift, width) for part in (X, X_test))
     changed = {option: value for option, value in common.items() if value != _COMMON_OPTIONS[option]}
     parameters = dict(loaded.provenance.parameters) | options | changed
     return replace(

@@ -15,6 +15,7 @@ from .locations import timeout
 __all__ = ["DownloadError", "Downloads"]
 
 RETRIES = 2
+CONNECT_SECONDS = 10
 # A server that would need longer than this for the largest file allowed is given up, even
 # though it keeps on talking.
 MIN_BYTES_PER_SECOND = 100_000
@@ -99,7 +100,7 @@ class Downloads:
         # Encoded transfer would hand over decoded bytes, whose hash is another one.
         transport = pooch.HTTPDownloader(
             progressbar=self._progressbar,
-            timeout=silence,
+            timeout=(min(silence, CONNECT_SECONDS), silence),
             headers={"Accept-Encoding": "identity", "User-Agent": "kpca_lab"},
         )
 

@@ -5,7 +5,6 @@ keeps other processes out. A cached file is verified again each time it is used;
 fails is set aside as ``NAME.bad-<start of its hash>`` and fetched anew.
 """
 
-import hashlib
 import json
 import logging
 import os
@@ -14,6 +13,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import pooch
 from filelock import FileLock
 
 from .archives import ArchiveError, extract_member
@@ -69,8 +69,7 @@ class _Mismatch(Exception):
 
 def sha256_of(path):
     """Return the sha256 of a file as hexadecimal text."""
-    with open(path, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return pooch.file_hash(path, alg="sha256")
 
 
 def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):

@@ -1,6 +1,7 @@
 """Grey pictures: reading PGM files, cropping, resizing by area."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -40,12 +41,9 @@ def crop_images(images, crop):
     if crop is None:
         return images
     height, width = images.shape[-2:]
-    try:
-        top, bottom, left, right = (int(edge) for edge in crop)
-    except (TypeError, ValueError):
-        raise ValueError(f"crop must be four numbers (top, bottom, left, right), not {crop!r}") from None
+    top, bottom, left, right = _whole_numbers(crop, 4, "crop must be (top, bottom, left, right)")
     if not (0 <= top < bottom <= height and 0 <= left < right <= width):
-        raise ValueError(f"crop {tuple(crop)} does not fit pictures of {height} x {width}")
+        raise ValueError(f"crop {crop} does not fit pictures of {height} x {width}")
     return images[..., top:bottom, left:right]
 
 
@@ -64,16 +62,22 @@ def resize_images(images, size):
     ndarray
         In float64, unless nothing had to be done.
     """
-    if size is None or tuple(size) == images.shape[-2:]:
+    if size is None:
         return images
-    try:
-        height, width = (int(extent) for extent in size)
-    except (TypeError, ValueError):
-        raise ValueError(f"size must be (height, width), not {size!r}") from None
+    height, width = _whole_numbers(size, 2, "size must be (height, width)")
     if height < 1 or width < 1:
-        raise ValueError(f"size must be positive, not {tuple(size)}")
+        raise ValueError(f"size must be positive, not {size}")
+    if (height, width) == images.shape[-2:]:
+        return images
     down, across = _overlaps(images.shape[-2], height), _overlaps(images.shape[-1], width)
     return down @ images.astype(np.float64) @ across.T
+
+
+def _whole_numbers(values, count, complaint):
+    numbers = list(values) if isinstance(values, Iterable) else [values]
+    if len(numbers) != count or not all(isinstance(number, int | np.integer) for number in numbers):
+        raise ValueError(f"{complaint}, not {values!r}")
+    return numbers
 
 
 def _overlaps(old, new):

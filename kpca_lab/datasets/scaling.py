@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["SCALINGS", "scale"]
+__all__ = ["SCALINGS", "apply_scaling", "fit_scaling", "scale"]
 
 SCALINGS = ("standard", "minmax", "center", "unit")
 
@@ -29,6 +29,18 @@ def scale(X, *others, scaling, pixel_range=None):
     """
     if scaling is None:
         return (X, *others)
+    shift, width = fit_scaling(X, scaling, pixel_range)
+    return tuple(
+        None if part is None else apply_scaling(_as_float(part).copy(), shift, width) for part in (X, *others)
+    )
+
+
+def fit_scaling(X, scaling, pixel_range=None):
+    """Return shift and width, so that ``(X - shift) / width`` is scaled; see `scale`."""
+    if scaling == "unit":
+        if pixel_range is None:
+            raise ValueError("scaling 'unit' is for pixels, whose range is known beforehand")
+        return pixel_range[0], pixel_range[1] - pixel_range[0]
     X = _as_float(X)
     if scaling == "standard":
         shift, width = X.mean(axis=0), X.std(axis=0)
@@ -36,20 +48,19 @@ def scale(X, *others, scaling, pixel_range=None):
         shift = X.min(axis=0)
         width = X.max(axis=0) - shift
     elif scaling == "center":
-        shift, width = X.mean(axis=0), 1.0
-    elif scaling == "unit":
-        if pixel_range is None:
-            raise ValueError("scaling 'unit' is for pixels, whose range is known beforehand")
-        shift, width = pixel_range[0], pixel_range[1] - pixel_range[0]
+        return X.mean(axis=0), 1.0
     else:
         raise ValueError(f"scaling must be None or one of {', '.join(SCALINGS)}, not {scaling!r}")
     # Rounding leaves a constant column with a tiny spread; dividing by that would blow it up.
-    negligible = 1e-12 * np.maximum(np.abs(shift), 1e-300)
-    width = np.where(np.abs(width) <= negligible, 1.0, width)
-    return tuple(
-        None if part is None else ((_as_float(part) - shift) / width).astype(X.dtype, copy=False)
-        for part in (X, *others)
-    )
+    return shift, np.where(width <= 1e-12 * np.abs(shift), 1.0, width).astype(X.dtype)
+
+
+def apply_scaling(X, shift, width):
+    """Scale an array of floating-point numbers in place, and return it."""
+    if np.any(shift):
+        X -= shift
+    X /= width
+    return X
 
 
 def _as_float(X):

@@ -142,8 +142,7 @@ def _complete(path, ambient, size, crop):
     def parse():
         return _read_complete(_contents(archives, pictures), ambient, size, crop)
 
-    key = f"yaleb:complete {ambient} {tuple(size)} {None if crop is None else tuple(crop)}"
-    digest = hashlib.sha256(key.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{ambient} {size} {crop}".encode()).hexdigest()[:12]
     arrays = load_or_parse(f"yaleb:complete-{digest}", 1, records, parse)
     count = len(arrays["images"])
     note = "complete database, as given by the user"

@@ -73,6 +73,11 @@ def test_a_lasting_fault_leads_to_the_next_address(server, file_set, cache, faul
     assert left == []
 
 
+def test_progress_is_shown_on_request(server, file_set, capfd):
+    obtain(file_set(server.put("data.bin", CONTENT)), progressbar=True)
+    assert "128k/128k" in capfd.readouterr().err
+
+
 def test_a_refusal_is_not_asked_again(server, file_set):
     with pytest.raises(DatasetUnavailableError):
         obtain(file_set(server.put("data.bin", CONTENT, "403")))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import eigvalsh
+from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
 from kpca_lab.datasets import list_datasets, load_dataset, synthetic
@@ -28,7 +28,7 @@ def test_artificial2d_is_calibrated_to_the_printed_table(shape):
     X = load_dataset("artificial2d", shape=shape).X
     assert X.shape == (1000, 2)
     K = np.exp(-0.1 * cdist(X, X, "sqeuclidean"))
-    largest = eigvalsh(K, subset_by_index=[995, 999])
+    largest = eigsh(K, k=5, v0=np.ones(1000), return_eigenvectors=False)
     assert abs(1 - largest.sum() / 1000 - 0.99 / 4.7998) < 1e-4
 
 

@@ -33,7 +33,7 @@ class TippingKPCA(OperatorEstimator):
     The samples in feature space are taken as drawn from N(0, C) with ``C = s2 I + sum_i w_i phi_i phi_i'``
     and a fixed ``s2``. At the maximum of the likelihood over ``w >= 0`` most weights are zero, the more
     the larger ``s2``. The components are those of ``sum_i w_i phi_i phi_i'``: with
-    ``W^1/2 K W^1/2 v_j = lambda_j v_j`` over the non-zero weights, they are ``Phi W^1/2 v_j / sqrt(lambda_j)``.
+    ``W^1/2 K W^1/2 v_j = lambda_j v_j`` over the non-zero weights, ``Phi W^1/2 v_j / sqrt(lambda_j)``.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class TippingKPCA(OperatorEstimator):
     noise_variance : float, optional
         The fixed ``s2``. If not given, it is found such that ``n_basis`` weights are not zero.
     n_basis : int or float
-        Wanted number of non-zero weights, or their share of the samples; used when ``noise_variance`` is None.
+        Wanted number of non-zero weights, or their share of the samples, if ``noise_variance`` is None.
         The number is a step function of ``s2``, so it is met as closely as bisection over ``log s2`` can.
     update : {"scoring", "fast", "em"}
         How the likelihood is climbed, see Notes.
@@ -78,12 +78,13 @@ class TippingKPCA(OperatorEstimator):
     ``Sigma = W - W Phi' C^-1 Phi W``, Tipping's updates read
 
     - "fast": ``w_i <- sum_n mu_ni^2 / (n (1 - Sigma_ii / w_i)) = w_i q_i / s_i``,
-    - "em": ``w_i <- (1/n) sum_n mu_ni^2 + Sigma_ii = w_i + w_i^2 (q_i - s_i)``, which never lowers the likelihood.
+    - "em": ``w_i <- (1/n) sum_n mu_ni^2 + Sigma_ii = w_i + w_i^2 (q_i - s_i)``, which never lowers the
+      likelihood.
 
     Both need thousands of iterations until the weights that should vanish have done so. "scoring" maximises,
-    over ``w >= 0``, the quadratic model with the expected Hessian ``-(n/2) (phi_i' C^-1 phi_j)^2``, which sets
-    weights to exactly zero, and goes as far towards that maximum as the likelihood rises. It reaches the same
-    stationary points in some ten iterations; weights set to zero can return.
+    over ``w >= 0``, the quadratic model with the expected Hessian ``-(n/2) (phi_i' C^-1 phi_j)^2``, which
+    sets weights to exactly zero, and goes towards that maximum as far as the likelihood rises. It reaches
+    the same likelihood in some ten iterations; weights set to zero can return.
 
     References
     ----------

@@ -1,0 +1,314 @@
+"""Kernel PCA by the kernel Hebbian algorithm: one sample at a time, without an eigendecomposition."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+
+from kpca_lab.linalg import fix_signs, numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
+from kpca_lab.methods.full import gram_matrix, sample_mean
+from kpca_lab.operator import Expansion, FeatureOperator
+
+GAINS = ("constant", "et", "smd")
+DEFAULT_COMPONENTS = 10
+# A row this long in feature space, where 1 is the fixed point, will not come back.
+DIVERGED = 1e3
+RESTARTS = 12
+# Eigenvalue estimates below this share of the largest do not raise the gain any further.
+SMALLEST_SHARE = 1e-6
+LARGEST_LOG_STEP = np.log(2.0)
+
+
+class HebbianKPCA(OperatorEstimator):
+    """Iterative kernel PCA by the kernel Hebbian algorithm, with three kinds of gains.
+
+    The components are ``Phi' A'`` with a row of ``A`` for each, ``Phi'`` being the (centred) samples in
+    feature space. Sample ``p`` with kernel column ``k_p`` gives ``y = A k_p`` and the step
+
+        ``A <- A + diag(eta) H(A)``,  ``H(A) = y e_p' - lt(y y') A``,
+
+    where lt keeps the lower triangle and the diagonal. ``A K'`` is updated along with ``A``, so that ``y``
+    is one of its columns, and products with ``lt(y y')`` are running sums over the rows: a step costs
+    O(n_components n_samples).
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; 10 by default, fewer where the rank of the kernel matrix is lower.
+    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    gain : {"smd", "et", "constant"}
+        "constant": ``eta = eta0`` (KHA). "et": ``eta_i = eta0 (|lambda| / lambda_i) tau / (t + tau)`` with
+        the estimates ``lambda_i = |K' a_i| / |a_i|`` renewed in each pass (KHA/et). "smd": the latter
+        times ``exp(rho_i)``, which stochastic meta-descent adapts (KHA-SMD, see Notes).
+    eta0 : float
+        Gain in units of the inverse mean of ``k'(x, x)``, so that it does not depend on the kernel's scale.
+        If the iteration diverges it starts again with a quarter of the gain, see ``eta0_``.
+    tau : float, optional
+        Number of steps ``t`` after which the gains have fallen to a half; the number of samples by default.
+    meta_gain, memory : float
+        The ``mu`` and ``xi`` of stochastic meta-descent.
+    n_passes : int
+        Limit of the passes over the samples, each in a new random order.
+    tol : float
+        Stop when a pass changes the components, together, by less than this share of their length.
+    orthogonalize : bool
+        The rows of ``A`` are orthonormal in feature space only in the limit, and by default the operator has
+        them as they are. True: an orthonormal basis of their span, turned to the principal axes in it.
+    center : bool or "mean"
+        Whether to subtract the mean of the samples in feature space.
+    random_state : int, RandomState or None
+        Start of ``A`` and order of the samples.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Estimates ``lambda_i`` of the largest eigenvalues of the (centred) kernel matrix; after
+        ``orthogonalize`` the Ritz values.
+    n_passes_ : int
+    converged_ : bool
+        Whether ``tol`` ended the iteration.
+    eta0_ : float
+        The gain that was used.
+
+    Notes
+    -----
+    Stochastic meta-descent carries ``B``, the derivative of ``A`` with respect to the logarithms ``rho`` of
+    the gains, forgetting the past with ``xi``:
+
+        ``rho_i <- rho_i + mu <H(A)_i, B_i>``  (inner product in feature space),
+        ``B <- xi B + diag(exp(rho) eta) (H(A) + xi dH(A)[B])``,
+
+    with the derivative of ``H`` in the direction ``B``, where ``b = B k_p``,
+
+        ``dH(A)[B] = b e_p' - lt(y y') B - lt(b y' + y b') A``.
+
+    A step of ``rho_i`` is limited to log 2 either way.
+
+    References
+    ----------
+    .. [1] S. Günter, N. N. Schraudolph, S. V. N. Vishwanathan, "Fast iterative kernel principal component
+       analysis", Journal of Machine Learning Research 8 (2007), 1893-1918.
+    .. [2] K. I. Kim, M. O. Franz, B. Schölkopf, "Iterative kernel principal component analysis for image
+       modeling", IEEE Transactions on Pattern Analysis and Machine Intelligence 27 (2005).
+    .. [3] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
+       Principal Component Analysis, InTech (2012), Section 5.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import FullKPCA, HebbianKPCA
+    >>> from kpca_lab.metrics import operator_distance
+    >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [3, 1]
+    >>> model = HebbianKPCA(n_components=2, gamma=0.02, random_state=0).fit(X)
+    >>> bool(operator_distance(model, FullKPCA(n_components=2, gamma=0.02).fit(X)).d < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        gain="smd",
+        eta0=0.1,
+        tau=None,
+        meta_gain=0.3,
+        memory=0.99,
+        n_passes=50,
+        tol=1e-3,
+        orthogonalize=False,
+        center=True,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.gain = gain
+        self.eta0 = eta0
+        self.tau = tau
+        self.meta_gain = meta_gain
+        self.memory = memory
+        self.n_passes = n_passes
+        self.tol = tol
+        self.orthogonalize = orthogonalize
+        self.center = center
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Pass over the samples until the components settle."""
+        center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
+        self._check_parameters()
+        samples, kernel = self._start(X, min_samples=2 if center else 1)
+        kernel = kernel.anchored(samples)
+        gram = gram_matrix(kernel, samples, center=center)
+        wanted = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
+        _, pivots = pivoted_cholesky(gram.diagonal(), lambda j: gram[:, j], min(wanted, len(gram)))
+        scale = gram.diagonal().mean()
+        if not len(pivots) or scale <= 0:
+            A = np.zeros((0, len(gram)))
+            self.n_passes_, self.converged_, self.eta0_ = 0, True, self.eta0
+        else:
+            A = self._iterate(gram / scale, len(pivots)) / np.sqrt(scale)
+        if self.orthogonalize:
+            self.eigenvalues_, A = _principal_axes(A, gram)
+        else:
+            self.eigenvalues_ = _eigenvalue_estimates(A, A @ gram)
+        coefficients, totals, mean = A.T, None, None
+        if center:
+            coefficients = coefficients - coefficients.mean(axis=0)
+            totals, mean = np.zeros(len(A)), sample_mean(samples)
+        left = Expansion.over(samples, fix_signs(coefficients), totals)
+        self.operator_ = FeatureOperator(kernel, left, mean=mean, orthonormal=bool(self.orthogonalize))
+        return self
+
+    def _check_parameters(self):
+        check_n_components(self.n_components, 1)
+        if self.gain not in GAINS:
+            raise ValueError(f"gain must be one of {list(GAINS)}, got {self.gain!r}.")
+        if not isinstance(self.n_passes, Integral) or self.n_passes < 1:
+            raise ValueError(f"n_passes must be an integer >= 1, got {self.n_passes!r}.")
+        if not isinstance(self.tol, Real) or not self.tol >= 0:
+            raise ValueError(f"tol must be a number >= 0, got {self.tol!r}.")
+        for name in ("eta0", "tau"):
+            value = getattr(self, name)
+            if name == "tau" and value is None:
+                continue
+            if not isinstance(value, Real) or not 0 < value < np.inf:
+                raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
+        if not isinstance(self.meta_gain, Real) or not 0 <= self.meta_gain < np.inf:
+            raise ValueError(f"meta_gain must be a finite number >= 0, got {self.meta_gain!r}.")
+        if not isinstance(self.memory, Real) or not 0 <= self.memory <= 1:
+            raise ValueError(f"memory must lie between 0 and 1, got {self.memory!r}.")
+
+    def _iterate(self, gram, r) -> np.ndarray:
+        """The rows of A for a kernel matrix of unit mean diagonal; on divergence it starts again."""
+        n = len(gram)
+        seed = int(self._generator().integers(2**31))
+        self.eta0_ = float(self.eta0)
+        for _ in range(RESTARTS):
+            rng = np.random.default_rng(seed)
+            state = _State.start(rng.standard_normal((r, n)) / np.sqrt(r * n), gram)
+            for number in range(self.n_passes):
+                before = state.rows.copy()
+                with np.errstate(over="ignore", invalid="ignore"):
+                    self._pass(state, gram, rng.permutation(n), number * n)
+                    state.refresh(gram)
+                    length = np.einsum("ij,ij->i", state.A, state.AK)
+                if not (length < DIVERGED).all():
+                    break
+                change = state.rows - before
+                square = max(float(np.sum(change[:, :n] * change[:, n:])), 0.0)
+                self.n_passes_, self.converged_ = number + 1, bool(square <= self.tol**2 * length.sum())
+                if self.converged_ or self.n_passes_ == self.n_passes:
+                    return state.A
+            self.eta0_ /= 4
+        raise ValueError(
+            f"The Hebbian iteration diverged with eta0={self.eta0!r} and with every gain down to "
+            f"{4 * self.eta0_:.3g}: some samples are far larger than the others; scale them, or lower eta0."
+        )
+
+    def _pass(self, state, gram, order, done):
+        """One step for each sample in the given order, after ``done`` earlier steps."""
+        n = len(gram)
+        tau = n if self.tau is None else self.tau
+        gains = np.full(len(state.rows), self.eta0_)
+        if self.gain != "constant":
+            estimates = _eigenvalue_estimates(state.A, state.AK)
+            gains *= np.linalg.norm(estimates) / np.maximum(estimates, SMALLEST_SHARE * estimates.max())
+        for t, p in enumerate(order, start=done):
+            annealed = gains if self.gain == "constant" else gains * (tau / (t + tau))
+            y = state.AK[:, p].copy()
+            change = hebbian_update(state.rows, y, p, gram[p])
+            if self.gain == "smd":
+                inner = np.einsum("ij,ij->i", change[:, n:], state.trace[:, :n])
+                state.log_gains += np.clip(self.meta_gain * inner, -LARGEST_LOG_STEP, LARGEST_LOG_STEP)
+                annealed = annealed * np.exp(state.log_gains)
+                b = state.trace[:, n + p].copy()
+                derivative = hebbian_derivative(state.rows, state.trace, y, b, p, gram[p])
+                derivative *= self.memory
+                derivative += change
+                derivative *= annealed[:, None]
+                state.trace *= self.memory
+                state.trace += derivative
+            change *= annealed[:, None]
+            state.rows += change
+
+
+@dataclass
+class _State:
+    """``rows`` holds [A, A K'], ``trace`` likewise [B, B K']."""
+
+    rows: np.ndarray
+    trace: np.ndarray
+    log_gains: np.ndarray
+
+    @classmethod
+    def start(cls, A, gram) -> "_State":
+        rows = np.hstack([A, A @ gram])
+        return cls(rows, np.zeros_like(rows), np.zeros(len(A)))
+
+    @property
+    def A(self) -> np.ndarray:
+        return self.rows[:, : self.rows.shape[1] // 2]
+
+    @property
+    def AK(self) -> np.ndarray:
+        return self.rows[:, self.rows.shape[1] // 2 :]
+
+    def refresh(self, gram):
+        """Compute A K' and B K' anew, so that rounding errors do not pile up over the passes."""
+        n = len(gram)
+        for array in (self.rows, self.trace):
+            array[:, n:] = array[:, :n] @ gram
+
+
+def hebbian_update(rows, y, p, kernel_row) -> np.ndarray:
+    """``H(A) = y e_p' - lt(y y') A`` and ``H(A) K'``, side by side like [A, A K'] in ``rows``."""
+    change = np.cumsum(y[:, None] * rows, axis=0)
+    change *= -y[:, None]
+    _add_sample(change, y, p, kernel_row)
+    return change
+
+
+def hebbian_derivative(rows, trace, y, b, p, kernel_row) -> np.ndarray:
+    """``dH(A)[B] = b e_p' - lt(y y') B - lt(b y' + y b') A`` and its product with K', side by side.
+
+    ``rows`` is [A, A K'], ``trace`` is [B, B K'], and ``y = A k_p``, ``b = B k_p``.
+    """
+    derivative = np.cumsum(y[:, None] * trace + b[:, None] * rows, axis=0)
+    derivative *= -y[:, None]
+    derivative -= b[:, None] * np.cumsum(y[:, None] * rows, axis=0)
+    _add_sample(derivative, b, p, kernel_row)
+    return derivative
+
+
+def _add_sample(change, y, p, kernel_row):
+    n = len(kernel_row)
+    change[:, p] += y
+    change[:, n:] += np.outer(y, kernel_row)
+
+
+def _eigenvalue_estimates(A, AK) -> np.ndarray:
+    return np.linalg.norm(AK, axis=1) / np.linalg.norm(A, axis=1)
+
+
+def _principal_axes(A, gram) -> tuple[np.ndarray, np.ndarray]:
+    """Ritz values of the kernel matrix in the span of the rows, and rows for an orthonormal basis of it."""
+    AK = A @ gram
+    squares, turn = top_eigenpairs(AK @ A.T)
+    rank = numerical_rank(squares, rank_tolerance(len(gram)))
+    turn = turn[:, :rank] / np.sqrt(squares[:rank])
+    scores = AK.T @ turn
+    ritz, axes = top_eigenpairs(scores.T @ scores)
+    return ritz, (turn @ axes).T @ A

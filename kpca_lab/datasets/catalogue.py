@@ -2,6 +2,8 @@
 
 import difflib
 import inspect
+import math
+import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +17,9 @@ from .seeds import derive_rng
 from .yaleb import load_yaleb
 
 __all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset"]
+
+# Bytes from which an array is worth memory of its own: see `_room`.
+LARGE = 32_000_000
 
 DTYPES = ("float64", "float32", "uint8")
 
@@ -274,7 +279,25 @@ def _own_copy(X, dtype):
     """Make an array in memory that the caller may change, with rows contiguous."""
     if X.base is None and X.flags.writeable and X.flags.c_contiguous and X.dtype == dtype:
         return X
-    return np.array(X, dtype=dtype, order="C", subok=False)
+    own = _room(X.shape, np.dtype(dtype))
+    np.copyto(own, X, casting="same_kind")
+    return own
+
+
+def _room(shape, dtype):
+    """Return an uninitialised array whose memory is there at once if it is large.
+
+    NumPy asks Linux for huge pages, and Linux may first spend more than a second on making
+    them; ordinary pages mapped in one go take a fraction of that, always.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    if size < LARGE or not hasattr(mmap, "MAP_POPULATE"):
+        return np.empty(shape, dtype)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE)
+    except OSError:
+        return np.empty(shape, dtype)
+    return np.frombuffer(pages, dtype).reshape(shape)
 
 
 def _subset(loaded, part, X, y, size, common):

@@ -68,6 +68,7 @@ def iter_wheels(requirement, downloads):
 
 def _run_pip(requirement, folder):
     command = [sys.executable, "-m", "pip", "download", "-vv", "--no-deps", "--no-input"]
+    # Wheels only: building a source distribution would run its code.
     command += ["--only-binary", ":all:", "--no-cache-dir", "--disable-pip-version-check"]
     command += ["--retries", "1", "--dest", str(folder), requirement]
     try:

@@ -1,5 +1,6 @@
 """The configuration of every data set composes, names a data set, and fits its loader."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ FILES = sorted((CONF / "dataset").rglob("*.yaml"))
 def composed():
     with initialize_config_dir(str(CONF), version_base=None):
 
+        @cache
         def config(name):
             return OmegaConf.to_container(compose(overrides=[f"+dataset={name}"]))["dataset"]
 

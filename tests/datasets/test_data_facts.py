@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kpca_lab.datasets import DataVariantWarning, locations, parsers
+from kpca_lab.datasets import DataVariantWarning, load_dataset, locations, parsers
 from kpca_lab.datasets.fetch import sha256_of
 from kpca_lab.datasets.real import IDA_BENCHMARKS, read_ida
 from kpca_lab.datasets.registry import FILE_SETS
@@ -94,11 +94,11 @@ def test_concrete_from_the_wheel_is_rounded_and_says_so(real, monkeypatch, tmp_p
     raw = replace(file_set.files[0], substitute=rounded)
     monkeypatch.setitem(FILE_SETS, "concrete", replace(file_set, files=(raw,)))
     with pytest.warns(DataVariantWarning, match="inputs to one decimal, strength to two"):
-        found = real("concrete")
+        found = load_dataset("concrete")
     np.testing.assert_allclose(found.X, exact, atol=0.0501)
     assert found.provenance.note.startswith("rounded values")
     with pytest.raises(ValueError, match="allow_rounded is False"):
-        real("concrete", allow_rounded=False)
+        load_dataset("concrete", allow_rounded=False)
 
 
 def test_housing(real):

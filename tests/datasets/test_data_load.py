@@ -12,6 +12,7 @@ from kpca_lab.datasets import (
     Dataset,
     DatasetUnavailableError,
     Provenance,
+    catalogue,
     dataset_options,
     list_datasets,
     load_dataset,
@@ -98,6 +99,18 @@ def test_loaded_arrays_are_the_callers_own(small_housing):
     assert found.X.flags.c_contiguous and type(found.X) is np.ndarray
 
 
+@pytest.mark.parametrize("large", [1, 10**12])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_large_arrays_are_as_good_as_small_ones(small_housing, monkeypatch, large, dtype):
+    rows, _, _ = small_housing
+    monkeypatch.setattr(catalogue, "LARGE", large)
+    X = load_dataset("housing", dtype=dtype).X
+    np.testing.assert_array_equal(X, rows.astype(dtype))
+    assert X.dtype == dtype and X.flags.writeable and X.flags.c_contiguous
+    X += 1
+    np.testing.assert_array_equal(load_dataset("housing", dtype=dtype).X, rows.astype(dtype))
+
+
 def test_a_record_of_provenance_is_plain_and_holds_no_local_path(small_housing, tmp_path):
     record = load_dataset("housing", n_train=10).provenance.as_record()
     text = json.dumps(record)
@@ -172,7 +185,7 @@ def test_scale_leaves_constant_columns_finite():
 def test_public_examples_hold():
     import doctest
 
-    from kpca_lab.datasets import catalogue, seeds, splits
+    from kpca_lab.datasets import seeds, splits
 
     for module in (catalogue, seeds, splits):
         outcome = doctest.testmod(module)

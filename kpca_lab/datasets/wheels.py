@@ -51,8 +51,8 @@ def iter_wheels(requirement, downloads):
     folder = downloads.staging / re.sub(r"\W+", "-", requirement)
     if not folder.exists():
         folder.mkdir()
-        (folder / "pip.log").write_text(_run_pip(requirement, folder))
-    log = (folder / "pip.log").read_text()
+        (folder / "pip.log").write_text(_run_pip(requirement, folder), "utf-8")
+    log = (folder / "pip.log").read_text("utf-8")
     wheels = sorted(folder.glob("*.whl"))
     yield from wheels
     if wheels:

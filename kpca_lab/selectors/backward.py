@@ -141,6 +141,7 @@ class BackwardSearch:
         if self.mean_counts or not self.centred:
             self.total = span.outside + np.trace(self.scatter) + self._mean_part(span.mean)
         self._diagonalise()
+        self._remove([])  # what rounding has added to the span goes at once
 
     @property
     def error(self) -> float:

@@ -19,8 +19,10 @@ import numpy as np
 from kpca_lab.kernels import Kernel
 
 # A sample whose squared distance to the span is below this share of the largest such distance, taken after
-# the first basis sample, adds nothing. SubsetKPCA leaves out directions at the same share.
-IN_SPAN = 1e-11
+# the first basis sample, adds nothing.
+IN_SPAN = 1e-13
+# Kernel values, and what is left of them, are uncertain by this share of the largest one.
+ROUNDING = 4 * np.finfo(np.float64).eps
 # Errors that differ by less than this share of the scale of the search are ties.
 TIE = 1e-12
 BATCH = 8
@@ -124,10 +126,10 @@ class FirstSample:
         root, mean = np.sqrt(self.square), self.along.mean()
         return (self.along - mean) / root, root + mean / root
 
-    def floor(self, residual_diagonal: np.ndarray) -> float:
+    def floor(self, residual_diagonal: np.ndarray, core_diagonal: np.ndarray) -> float:
         """The squared distance to the span at which a sample counts as lying within it."""
-        rounding = (4 * np.finfo(np.float64).eps) ** 2 * self.square
-        return max(IN_SPAN * residual_diagonal.max(), rounding)
+        largest = max(np.abs(self.core).max(), np.abs(core_diagonal).max())
+        return float(max(IN_SPAN * residual_diagonal.max(), ROUNDING * largest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +154,7 @@ class SpanCoordinates:
             return cls(np.empty((0, n)), np.empty(0), outside, outside, 0.0)
         first = FirstSample.of(kernel, X, start, kernel.core(X[start : start + 1], X)[0])
         remaining = first.residual_diagonal(core_diagonal)
-        outside_first, floor = float(remaining.sum()), first.floor(remaining)
+        outside_first, floor = float(remaining.sum()), first.floor(remaining, core_diagonal)
         rows = np.empty((len(basis), n))
         centred, mean = first.centred_row()
         means, k = [mean], 1

@@ -8,6 +8,7 @@ from scipy.linalg.blas import dger
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import (
+    ROUNDING,
     TIE,
     FirstSample,
     check_count,
@@ -18,8 +19,6 @@ from kpca_lab.selectors.criterion import (
 )
 
 NEWTON_STEPS = 5
-# The kernel less the inner products of coordinates is uncertain by this share of its largest entry.
-ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class ForwardSearch:
         self._update_scatter()
 
     def _first_gains(self):
-        """Minus the error with each candidate as the only basis sample."""
+        """Minus the error with each candidate as the only basis sample, in the form of :meth:`_gains`."""
         n, kernel = len(self.matrix[0]), self.kernel
         offset, core_diagonal = kernel.offset(self.X), kernel.core_diagonal(self.X)
         own = core_diagonal[self.rows]
@@ -161,10 +160,11 @@ class ForwardSearch:
         errors = distances - (along_square + n * along_mean**2) / divisor
         errors = np.where(usable, np.maximum(errors, 0.0), squares.sum())
         self.scale = float(errors.min())
+        noise = ROUNDING * np.abs(distances)
         if self.centred and not self.mean_counts:
             gains = np.where(usable, along_square / divisor, 0.0)
-            return gains, gains
-        return -errors, -errors
+            return gains, gains, None, noise
+        return -errors, -errors, None, noise
 
     def _gains(self):
         """Bounds on what each candidate takes off the error, a function for exact values, and their noise."""
@@ -217,8 +217,9 @@ class ForwardSearch:
             return
         self.first = first
         first.residual(self.matrix, self.rows)
-        self.outside = first.residual_diagonal(self.kernel.core_diagonal(self.X))
-        self.floor, self.largest_outside = first.floor(self.outside), self.outside.max()
+        core_diagonal = self.kernel.core_diagonal(self.X)
+        self.outside = first.residual_diagonal(core_diagonal)
+        self.floor, self.largest_outside = first.floor(self.outside, core_diagonal), self.outside.max()
         self.scale = float(self.outside.sum())
         centred, mean = first.centred_row()
         row = centred + mean

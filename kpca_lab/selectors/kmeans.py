@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from kpca_lab.selectors.criterion import check_count
 
 # Up to this many multiplications in one pass over the data, all samples take part in every pass.
-LARGEST_PASS = 2e10
+LARGEST_PASS = 1e10
 MINI_BATCH = 4096
 
 
@@ -22,7 +22,7 @@ MINI_BATCH = 4096
 class KMeansSelector:
     """Cluster the samples by K-means, and take one basis sample or the centroid of each cluster.
 
-    Every pass of K-means uses all samples while ``n * n_basis * n_features`` is at most 2e10; beyond
+    Every pass of K-means uses all samples while ``n * n_basis * n_features`` is at most 1e10; beyond
     that, batches of 4096 samples are used (:class:`sklearn.cluster.MiniBatchKMeans`). It runs on one
     thread, so that a seed always gives the same centroids to the last digit.
 

@@ -150,3 +150,34 @@ def test_registry_explains_what_it_does_not_know():
     assert get_selector(selector) is selector
     with pytest.raises(ValueError, match="n_trials"):
         select(RansacSelector(n_trials=0), random_samples(0), 3)
+
+
+@pytest.mark.parametrize("trial", range(30))
+def test_odd_data_give_distinct_numbers_and_no_warning(trial):
+    rng = np.random.default_rng(trial)
+    n, d = int(rng.integers(1, 20)), int(rng.integers(1, 5))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-8, 9) + rng.choice([0.0, 1.0, 1e4])
+    if trial % 4 == 0:
+        X[:, 0] = 3.0
+    if trial % 5 == 0:
+        X[n // 2 :] = X[0]
+    if trial % 2:
+        X = X.astype(np.float32)
+    name = ("rbf", "laplacian", "linear", "poly", "sigmoid", "cosine")[trial % 6]
+    n_basis = int(rng.integers(1, n + 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for selector in SELECTORS:
+            found = select(
+                selector,
+                X,
+                n_basis,
+                n_components=[None, 1, 3][trial % 3],
+                center=bool(rng.integers(2)),
+                kernel=name,
+                gamma=10.0 ** rng.integers(-6, 2),
+            )
+            if selector == "kmeans_centroids":
+                assert found.shape == (n_basis, d) and np.isfinite(found).all()
+            else:
+                assert len(set(found.tolist())) == n_basis

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
 
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance
@@ -22,8 +23,12 @@ from kpca_lab.operator import Expansion, FeatureOperator
 UPDATES = ("scoring", "fast", "em")
 # A weight is dropped by the iterations that only shrink it when the data determine less than this of it.
 NEGLIGIBLE = 1e-4
+# Likelihood per sample that may be given for fewer weights, after convergence.
+NEGLIGIBLE_LOSS = 1e-6
 # Smallest noise variance, as a share of the largest eigenvalue of the sample covariance.
 SMALLEST_NOISE = 1e-11
+# Directions of the Hessian, scaled to unit diagonal, that count as dependent on the others.
+TIE = 1e-10
 SEARCH_STEPS = 40
 
 
@@ -194,6 +199,9 @@ class TippingKPCA(OperatorEstimator):
                 break
             model = following
             history.append(model.log_likelihood)
+        if self.update == "scoring":
+            model = _sparsest(coordinates, model, noise_variance)
+            history[-1] = model.log_likelihood
         return _Result(model.weights, noise_variance, np.array(history))
 
     def _search(self, coordinates, n_basis, squares) -> "_Result":
@@ -306,27 +314,50 @@ def _pruned(model: _Model, weights: np.ndarray) -> np.ndarray:
 
 
 def _scoring_step(coordinates, model: _Model, noise_variance) -> _Model | None:
+    target = _scoring_target(model)
+    length = 1.0
+    while length > 1e-6:
+        weights = np.maximum(model.weights + length * (target - model.weights), 0.0)
+        following = _Model.at(coordinates, weights, noise_variance)
+        if following.log_likelihood > model.log_likelihood:
+            return following
+        length /= 2
+    return None
+
+
+def _scoring_target(model: _Model) -> np.ndarray:
+    """Weights >= 0 that maximise the quadratic model of the likelihood, most of them zero."""
     candidates = np.flatnonzero((model.weights > 0) | (model.ratio > 1))
     inner = model.inner[candidates]
     whitened = model.whitened[:, candidates] / np.sqrt(inner)
     current = model.weights[candidates] * inner
     hessian = (whitened.T @ whitened) ** 2  # of unit diagonal
     linear = model.ratio[candidates] - 1 + hessian @ current
-    hessian[np.diag_indices_from(hessian)] += 1e-9
-    root = np.linalg.cholesky(hessian)
+    # With an incomplete factor of it, `nnls` takes up no more weights than there are independent directions.
+    factor, pivots, rank, _ = dpstrf(hessian, tol=TIE)
+    pivots, factor = pivots - 1, np.triu(factor)[:rank]
+    goal = solve_triangular(factor[:, :rank], linear[pivots[:rank]], trans=1, check_finite=False)
+    target = np.empty_like(current)
     try:
-        target, _ = nnls(root.T, solve_triangular(root, linear, lower=True, check_finite=False))
+        target[pivots], _ = nnls(factor, goal)
     except RuntimeError:  # its iterations ran out: one multiplicative step instead
         target = current * model.ratio[candidates]
-    length = 1.0
-    while length > 1e-6:
-        weights = np.zeros_like(model.weights)
-        weights[candidates] = np.maximum(current + length * (target - current), 0.0) / inner
-        following = _Model.at(coordinates, weights, noise_variance)
-        if following.log_likelihood > model.log_likelihood:
-            return following
-        length /= 2
-    return None
+    weights = np.zeros_like(model.weights)
+    weights[candidates] = target / inner
+    return weights
+
+
+def _sparsest(coordinates, model: _Model, noise_variance) -> _Model:
+    """A converged model over fewer samples, where the whole step leads to one of the same likelihood.
+
+    A shortened step leaves every weight positive, also where samples can stand for each other.
+    """
+    if not model.weights.any():
+        return model
+    other = _Model.at(coordinates, _scoring_target(model), noise_variance)
+    fewer = np.count_nonzero(other.weights) < np.count_nonzero(model.weights)
+    loss = model.log_likelihood - other.log_likelihood
+    return other if fewer and loss < NEGLIGIBLE_LOSS * len(model.weights) else model
 
 
 def _is_closer(found: int, best: int, wanted: int) -> bool:

@@ -1,0 +1,218 @@
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from kpca_lab.methods.full import FullKPCA, gram_matrix
+from kpca_lab.methods.hebbian import HebbianKPCA, hebbian_derivative, hebbian_update
+from kpca_lab.metrics import empirical_error, operator_distance
+
+
+def ellipse(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 2)) * [3.0, 1.0]
+
+
+def model(gain="smd", **parameters):
+    defaults = {"n_components": 2, "gamma": 0.02, "gain": gain, "tol": 0.0, "random_state": 0}
+    return HebbianKPCA(**defaults | parameters)
+
+
+def full(center=True):
+    return FullKPCA(2, gamma=0.02, center=center)
+
+
+def random_state(r=4, n=12, seed=0):
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((n, n))
+    K = factor @ factor.T / n
+    A, B = rng.standard_normal((2, r, n))
+    return K, A, B
+
+
+def test_check_estimator():
+    check_estimator(HebbianKPCA(n_components=2, n_passes=5))
+
+
+def test_update_is_the_hebbian_rule():
+    K, A, _ = random_state()
+    p = 5
+    y = A @ K[p]
+    expected = np.outer(y, np.eye(len(K))[p]) - np.tril(np.outer(y, y)) @ A
+    found = hebbian_update(np.hstack([A, A @ K]), y, p, K[p])
+    np.testing.assert_allclose(found, np.hstack([expected, expected @ K]), atol=1e-12)
+
+
+def test_derivative_of_the_update_agrees_with_finite_differences():
+    K, A, B = random_state()
+    p, step = 7, 1e-5
+
+    def update(A):
+        return hebbian_update(np.hstack([A, A @ K]), A @ K[p], p, K[p])
+
+    difference = (update(A + step * B) - update(A - step * B)) / (2 * step)
+    found = hebbian_derivative(np.hstack([A, A @ K]), np.hstack([B, B @ K]), A @ K[p], B @ K[p], p, K[p])
+    np.testing.assert_allclose(found, difference, rtol=1e-6, atol=1e-6)
+
+
+def test_derivative_formula():
+    K, A, B = random_state(seed=1)
+    p = 3
+    y, b = A @ K[p], B @ K[p]
+    expected = np.outer(b, np.eye(len(K))[p]) - np.tril(np.outer(y, y)) @ B
+    expected -= np.tril(np.outer(b, y) + np.outer(y, b)) @ A
+    found = hebbian_derivative(np.hstack([A, A @ K]), np.hstack([B, B @ K]), y, b, p, K[p])
+    np.testing.assert_allclose(found[:, : len(K)], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("gain, eta0", [("constant", 0.02), ("et", 0.2), ("smd", 0.1)])
+def test_converges_to_full_kpca(gain, eta0, center):
+    X = ellipse(80)
+    fitted = model(gain, eta0=eta0, center=center, n_passes=60).fit(X)
+    reference = full(center).fit(X)
+    tolerance = 0.1 if gain == "constant" else 0.02  # a gain that does not fall leaves the rows trembling
+    assert operator_distance(fitted, reference).d < tolerance
+    np.testing.assert_allclose(fitted.eigenvalues_, reference.eigenvalues_, rtol=tolerance)
+    np.testing.assert_allclose(fitted.operator_.left_gram, np.eye(2), atol=tolerance)
+    assert empirical_error(fitted, X) < 1.01 * empirical_error(reference, X)
+
+
+def test_adapted_gains_need_fewer_passes():
+    X = ellipse(80)
+    reference = full().fit(X)
+
+    def best_distance(gain, gains):
+        fits = (model(gain, eta0=eta0, n_passes=12).fit(X) for eta0 in gains)
+        return min(operator_distance(fit, reference).d2 for fit in fits)
+
+    # Each kind with the best of the gains 0.01 ... 0.3.
+    gains = (0.01, 0.03, 0.1, 0.3)
+    constant = best_distance("constant", gains)
+    assert best_distance("et", gains) < constant / 3
+    assert best_distance("smd", gains) < constant / 3
+
+
+def test_meta_descent_raises_gains_that_are_too_small():
+    X = ellipse(80)
+    reference = full().fit(X)
+    fixed, adapted = (model("smd", eta0=0.03, meta_gain=mu, n_passes=15).fit(X) for mu in (0.0, 1.0))
+    assert operator_distance(adapted, reference).d2 < operator_distance(fixed, reference).d2 / 10
+
+
+def test_meta_descent_without_meta_gain_is_the_scaled_rule():
+    X = ellipse(40)
+    first = model("smd", meta_gain=0.0, n_passes=3).fit(X)
+    second = model("et", n_passes=3).fit(X)
+    np.testing.assert_array_equal(first.transform(X), second.transform(X))
+
+
+def test_a_pass_is_the_literal_algorithm():
+    X = ellipse(30)
+    fitted = model("constant", eta0=0.05, n_passes=2).fit(X)
+    K = gram_matrix(fitted.operator_.kernel, X, center=True)
+    scale = K.diagonal().mean()
+    K = K / scale
+    rng = np.random.default_rng(int(fitted._generator().integers(2**31)))
+    A = rng.standard_normal((2, 30)) / np.sqrt(60)
+    for _ in range(2):
+        for p in rng.permutation(30):
+            y = A @ K[p]
+            A = A + 0.05 * (np.outer(y, np.eye(30)[p]) - np.tril(np.outer(y, y)) @ A)
+    expected = np.abs(A @ K * np.sqrt(scale)).T
+    np.testing.assert_allclose(np.abs(fitted.transform(X)), expected, atol=1e-10)
+
+
+def test_mean_is_carried():
+    X = ellipse(60)
+    fitted = model(n_passes=3).fit(X)
+    np.testing.assert_allclose(fitted.transform(X).mean(axis=0), 0, atol=1e-12)
+    shifted = model(n_passes=3, kernel="linear").fit(X + 1e6)
+    np.testing.assert_allclose(
+        np.abs(shifted.transform(X + 1e6)),
+        np.abs(model(n_passes=3, kernel="linear").fit(X).transform(X)),
+        atol=1e-6,
+    )
+
+
+def test_orthogonalized_operator():
+    X = ellipse(60)
+    rows = model(n_passes=4).fit(X)
+    axes = model(n_passes=4, orthogonalize=True).fit(X)
+    left = axes.operator_.left
+    np.testing.assert_allclose(left.inner(axes.operator_.kernel, left), np.eye(2), atol=1e-10)
+    scores = axes.transform(X)
+    np.testing.assert_allclose(scores.T @ scores, np.diag(axes.eigenvalues_), atol=1e-8)
+    assert empirical_error(axes, X) <= empirical_error(rows, X) + 1e-12
+    assert empirical_error(axes, X) >= empirical_error(full().fit(X), X) - 1e-12
+    spanned = np.linalg.lstsq(rows.transform(X), scores, rcond=None)
+    np.testing.assert_allclose(rows.transform(X) @ spanned[0], scores, atol=1e-8)
+
+
+def test_seed_gives_the_same_bytes():
+    X = ellipse(40)
+    first, second, other = (model(n_passes=2, random_state=seed).fit(X).transform(X) for seed in (3, 3, 4))
+    assert first.tobytes() == second.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+def test_stops_when_converged():
+    X = ellipse(60)
+    fitted = model(tol=1e-2, n_passes=60).fit(X)
+    assert fitted.converged_ and fitted.n_passes_ < 60
+    limited = model(tol=0.0, n_passes=2).fit(X)
+    assert not limited.converged_ and limited.n_passes_ == 2
+
+
+def test_divergence_lowers_the_gain():
+    X = ellipse(40)
+    fitted = model("constant", eta0=50.0, n_passes=5).fit(X)
+    assert fitted.eta0_ < 50
+    assert np.isfinite(fitted.transform(X)).all()
+    heavy = np.random.default_rng(0).standard_t(1.5, size=(100, 3))
+    fitted = model("smd", kernel="poly", n_components=3, n_passes=3).fit(heavy)
+    assert np.isfinite(fitted.transform(heavy)).all()
+    with pytest.raises(ValueError, match="diverged"):
+        model("constant", eta0=1e30, n_passes=3).fit(X)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_kernel_scale_does_not_matter(scale):
+    X = ellipse(40)
+    reference = model(kernel="linear", n_passes=5).fit(X)
+    scaled = model(kernel="linear", n_passes=5).fit(scale * X)
+    np.testing.assert_allclose(scaled.transform(scale * X), scale * reference.transform(X), rtol=1e-5)
+
+
+def test_components_beyond_the_rank_are_not_looked_for():
+    X = ellipse(40)
+    assert model(kernel="linear", n_components=5, n_passes=2).fit(X).n_components_ == 2
+    assert model(n_passes=2).fit(np.ones((5, 2))).n_components_ == 0
+    assert model(n_passes=2, center=False).fit(np.ones((5, 2))).n_components_ == 1
+    assert model(n_passes=2, orthogonalize=True).fit(np.ones((5, 2))).n_components_ == 0
+    assert model(n_passes=2, center=False).fit(np.ones((1, 2))).n_components_ == 1
+    assert model(n_passes=2, n_components=None).fit(X).n_components_ == 10
+
+
+def test_precomputed_kernel_gives_the_same():
+    X = ellipse(40)
+    fitted = model(n_passes=3, center=False).fit(X)
+    K = gram_matrix(fitted.operator_.kernel, X, center=False)
+    other = model(n_passes=3, center=False, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(other.transform(K), fitted.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"gain": "linear"}, "gain"),
+        ({"eta0": 0.0}, "eta0"),
+        ({"tau": -1.0}, "tau"),
+        ({"meta_gain": -1.0}, "meta_gain"),
+        ({"memory": 1.5}, "memory"),
+        ({"n_passes": 0}, "n_passes"),
+        ({"tol": -1.0}, "tol"),
+        ({"center": "basis"}, "center"),
+    ],
+)
+def test_errors_say_what_is_wrong(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        HebbianKPCA(**parameters).fit(ellipse(20))

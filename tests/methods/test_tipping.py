@@ -27,12 +27,8 @@ def gram(model, X):
     return gram_matrix(model.operator_.kernel, X, center=model.center)
 
 
-@pytest.mark.parametrize("update", ["scoring", "fast", "em"])
-def test_check_estimator(update):
-    if update == "scoring":
-        check_estimator(TippingKPCA())
-    model = TippingKPCA(2, update=update, noise_variance=0.01, max_iter=20).fit(parabola(30))
-    assert np.isfinite(model.transform(parabola(30))).all()
+def test_check_estimator():
+    check_estimator(TippingKPCA())
 
 
 @pytest.mark.parametrize("center", [False, True])

@@ -86,6 +86,18 @@ class Kernel:
     gram: np.ndarray | None = None
     origin: np.ndarray | None = None
 
+    @property
+    def signature(self) -> tuple:
+        """What determines the feature space: kernels with equal signatures share it."""
+        matters = {
+            "rbf": ("gamma",),
+            "laplacian": ("gamma",),
+            "poly": ("gamma", "degree", "coef0"),
+            "sigmoid": ("gamma", "coef0"),
+            "callable": ("function", "function_params"),
+        }
+        return self.name, *(getattr(self, name) for name in matters.get(self.name, ()))
+
     def anchored(self, points) -> "Kernel":
         """The same kernel with its parts taken about the mean of ``points``."""
         splits = self.name in ("rbf", "laplacian", "linear") or self._is_integer_poly
@@ -198,10 +210,19 @@ class Kernel:
             left = np.column_stack([A, a, np.ones(len(a))])
             right = np.column_stack([2 * self.gamma * B, np.ones(len(b)), b])
             values = left @ right.T
+            if a.min(initial=0) + b.min(initial=0) < -1e5:
+                self._measure_close_pairs(values, A, B)
         np.minimum(values, 0, out=values)
         if A is B:
             np.fill_diagonal(values, 0)
         return values
+
+    def _measure_close_pairs(self, values, A, B) -> None:
+        """Recompute from differences what rounding of huge norms may have spoilt, in place."""
+        rows, columns = np.nonzero(values > -1e3)  # beyond, exp(-gamma d^2) is zero anyway
+        for part in row_blocks(len(rows), 8 * A.shape[1]):
+            difference = A[rows[part]] - B[columns[part]]
+            values[rows[part], columns[part]] = -self.gamma * _row_squares(difference)
 
     # The polynomial kernel is a product of linear ones, and the parts of a product follow from the parts
     # of its factors without a subtraction: with factors f = F + f(x) + f(y) + f0 and g likewise, the core

@@ -43,7 +43,10 @@ def top_eigenpairs(
     if solver == "auto":
         solver = _fastest_solver(n, k)
     if solver == "iterative" and 4 * k < n:
-        values, vectors = block_krylov(lambda V: A @ V, n, k, rng=rng or np.random.default_rng(0), tol=tol)
+        # V' A is twice as fast as A V for a narrow V
+        values, vectors = block_krylov(
+            lambda V: (V.T @ A).T, n, k, rng=rng or np.random.default_rng(0), tol=tol
+        )
     elif solver == "partial" and k < n:
         values, vectors = scipy.linalg.eigh(A, subset_by_index=(n - k, n - 1), check_finite=False)
         if len(values) < k:  # LAPACK's dsyevr can lose pairs of a tight cluster
@@ -65,13 +68,14 @@ def _fastest_solver(n: int, k: int) -> str:
 
 
 def block_krylov(
-    multiply, n: int, k: int, *, rng: np.random.Generator, tol: float = 1e-10, max_iter: int = 500
+    multiply, n: int, k: int, *, rng: np.random.Generator, tol: float = 1e-10, max_iter: int = 2000
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` largest eigenpairs of a symmetric operator given by its product with a block.
 
-    Rayleigh-Ritz over a growing block Krylov space with thick restarts. Only products with blocks of
-    vectors touch the operator, so a matrix streams through memory a few dozen times, not a few
-    hundred as with a single-vector Lanczos method.
+    Block Lanczos with full orthogonalisation and thick restarts. Only products with blocks of vectors touch
+    the operator, so a matrix streams through memory far fewer times than with single vectors. A Krylov
+    space may miss copies of a multiple eigenvalue; so when the wanted pairs have converged, the space
+    is extended from random vectors a few more times, and must keep them.
 
     Returns
     -------
@@ -79,47 +83,57 @@ def block_krylov(
         In ascending order, as from LAPACK.
     eigenvectors : ndarray of shape (n, k)
     """
-    block = int(np.clip(k // 2, 8, 64))
-    start = min(n, k + 8)  # as wide as what is wanted, so that no multiple eigenvalue is overlooked
-    largest_basis = min(n, start + max(2 * k, 6 * block))
-    V, _ = np.linalg.qr(rng.standard_normal((n, start)))
-    AV = multiply(V)
-    H = V.T @ AV
+    block, n_confirmations = 8, 3
+    largest_basis = min(n, max(9 * k, k + 30 * block))
+    V, AV = (np.empty((n, largest_basis), order="F") for _ in range(2))
+    H = np.empty((largest_basis, largest_basis))
+    size, next_check, confirmed = 0, k + 8 * block, 0
+    W = _orthonormal_complement(rng.standard_normal((n, block)), V[:, :0], rng)
     for _ in range(max_iter):
-        values, Y = np.linalg.eigh((H + H.T) / 2)
-        Y_top, theta = Y[:, ::-1][:, :k], values[::-1][:k]
-        ritz = V @ Y_top
-        residual = AV @ Y_top - ritz * theta
-        scale = max(abs(values[0]), abs(values[-1]))
-        unfinished = np.flatnonzero(np.linalg.norm(residual, axis=0) > tol * scale)
-        if not len(unfinished):
-            break
-        if V.shape[1] + block > largest_basis:
-            keep = Y[:, ::-1][:, :start]
-            V, AV, H = V @ keep, AV @ keep, keep.T @ H @ keep
-        fresh = residual[:, unfinished[:block]]
-        W = _orthonormal_complement(fresh, V, rng)
-        AW = multiply(W)
-        H = np.block([[H, V.T @ AW], [AW.T @ V, W.T @ AW]])
-        V, AV = np.hstack([V, W]), np.hstack([AV, AW])
-    else:
-        values, vectors = _eigh(multiply(np.eye(n)))
-        return values[-k:], vectors[:, -k:]
-    return theta[::-1], ritz[:, ::-1]
+        new = slice(size, size + W.shape[1])
+        V[:, new], AV[:, new] = W, multiply(W)
+        size = new.stop
+        H[:size, new] = V[:, :size].T @ AV[:, new]
+        H[new, :size] = H[:size, new].T
+        width = min(block, n - size)
+        if width:
+            W = _orthonormal_complement(AV[:, new][:, :width], V[:, :size], rng)
+        full = size + width > largest_basis or size == n
+        if size < next_check and not full:
+            continue
+        next_check = size + max(2 * block, size // 8)
+        values, Y = np.linalg.eigh(H[:size, :size])
+        values, Y = values[::-1], Y[:, ::-1]
+        residual = AV[:, :size] @ Y[:, :k] - V[:, :size] @ (Y[:, :k] * values[:k])
+        if np.linalg.norm(residual, axis=0).max() <= tol * np.abs(values).max():
+            confirmed += 1
+            if confirmed > n_confirmations or size == n:
+                return values[:k][::-1], V[:, :size] @ Y[:, :k][:, ::-1]
+            W = _orthonormal_complement(rng.standard_normal((n, width)), V[:, :size], rng)
+            next_check = size + 2 * block
+        else:
+            confirmed = 0
+        if full:
+            keep = k + (size - k) // 4
+            V[:, :keep], AV[:, :keep] = V[:, :size] @ Y[:, :keep], AV[:, :size] @ Y[:, :keep]
+            H[:keep, :keep] = np.diag(values[:keep])
+            size = keep
+    values, vectors = _eigh(multiply(np.eye(n)))
+    return values[-k:], vectors[:, -k:]
 
 
 def _orthonormal_complement(fresh, V, rng):
     """Orthonormal columns that span what ``fresh`` adds to ``V``, at random where it adds nothing."""
-    norms = np.linalg.norm(fresh, axis=0)
-    fresh = np.where(norms > 0, fresh / np.where(norms > 0, norms, 1), rng.standard_normal(fresh.shape))
-    for _ in range(2):
+    for _ in range(3):
+        norms = np.linalg.norm(fresh, axis=0)
+        fresh = fresh / np.where(norms > 0, norms, 1.0)
         fresh = fresh - V @ (V.T @ fresh)
         fresh, R = np.linalg.qr(fresh)
         lost = np.abs(R.diagonal()) < 1e-8
-        if lost.any():
-            fresh[:, lost] = rng.standard_normal((len(fresh), lost.sum()))
-    fresh = fresh - V @ (V.T @ fresh)
-    return np.linalg.qr(fresh)[0]
+        if not lost.any() and np.abs(R.diagonal()).min() > 0.5:
+            break
+        fresh[:, lost] = rng.standard_normal((len(fresh), lost.sum()))
+    return fresh
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:

@@ -60,13 +60,11 @@ def operator_distance(model, reference) -> OperatorDistance:
     """
     first, second = as_operator(model), as_operator(reference)
     kernel = first.kernel
-    mismatch = [
-        name
-        for name in ("name", "gamma", "degree", "coef0", "function")
-        if getattr(kernel, name) != getattr(second.kernel, name)
-    ]
-    if mismatch:
-        raise ValueError(f"The two operators live in different feature spaces: their {mismatch} differ.")
+    if kernel.signature != second.kernel.signature:
+        raise ValueError(
+            "The two operators live in different feature spaces: their kernels are "
+            f"{kernel.signature} and {second.kernel.signature}."
+        )
     left = first.left.inner(kernel, second.left)
     right = (
         left

@@ -44,21 +44,32 @@ class Expansion:
 
     def evaluate(self, kernel: Kernel, Z) -> np.ndarray:
         """Inner products ``<u_j, phi(z)>``: one row per row of ``Z``, one column per vector."""
-        values = np.empty((Z.shape[0], self.coefficients.shape[1]))
-        for rows, core in kernel.core_blocks(Z, self.points):
-            np.matmul(core, self.coefficients, out=values[rows])
+        values = core_product(kernel, Z, self.points, self.coefficients)
         values += self.offset(kernel) + kernel.constant * self.totals
         values += np.outer(kernel.offset(Z), self.totals)
         return values
 
-    def inner(self, kernel: Kernel, other: "Expansion") -> np.ndarray:
-        """Inner products of these vectors (rows) with the other ones (columns)."""
+    def core_inner(self, kernel: Kernel, other: "Expansion") -> np.ndarray:
+        """What the core of the kernel adds to the inner products with the other vectors."""
         product = np.zeros((self.coefficients.shape[1], other.coefficients.shape[1]))
         for rows, core in kernel.core_blocks(self.points, other.points):
             product += self.coefficients[rows].T @ (core @ other.coefficients)
+        return product
+
+    def inner(self, kernel: Kernel, other: "Expansion") -> np.ndarray:
+        """Inner products of these vectors (rows) with the other ones (columns)."""
+        product = self.core_inner(kernel, other)
         product += np.outer(self.offset(kernel), other.totals)
         product += np.outer(self.totals, other.offset(kernel))
         return product + kernel.constant * np.outer(self.totals, other.totals)
+
+
+def core_product(kernel: Kernel, Z, points, coefficients: np.ndarray) -> np.ndarray:
+    """``core(Z, points) @ coefficients``, in blocks of rows."""
+    values = np.empty((Z.shape[0], coefficients.shape[1]))
+    for rows, core in kernel.core_blocks(Z, points):
+        np.matmul(core, coefficients, out=values[rows])
+    return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,34 +116,39 @@ class FeatureOperator:
         return np.eye(self.rank) if self.orthonormal else self.left.inner(self.kernel, self.left)
 
     @cached_property
-    def _mean_inner(self) -> tuple[np.ndarray, np.ndarray]:
-        mean = self.mean
-        left = self.left.inner(self.kernel, mean).ravel()
-        return left, left if self.right is None else self.right.inner(self.kernel, mean).ravel()
-
-    @cached_property
-    def _mean_core_square(self) -> float:
-        c = self.mean.coefficients[:, 0]
-        blocks = self.kernel.core_blocks(self.mean.points, self.mean.points)
-        return float(sum(c[rows] @ (core @ c) for rows, core in blocks))
+    def _mean_core(self) -> dict[str, np.ndarray]:
+        """Core parts of the inner products of the mean with the vectors and with itself."""
+        vectors = {"left": self.left, "right": self.analysis, "mean": self.mean}
+        return {name: v.core_inner(self.kernel, self.mean).ravel() for name, v in vectors.items()}
 
     def transform(self, Z) -> np.ndarray:
         """Components ``<right_j, phi(z) - mean>`` of each row of ``Z``."""
-        values = self.analysis.evaluate(self.kernel, Z)
-        return values if self.mean is None else values - self._mean_inner[1]
+        values = core_product(self.kernel, Z, self.points, self.analysis.coefficients)
+        return self._add_other_parts(values, "right", Z)
 
     def centred_square_norm(self, Z) -> np.ndarray:
         """``||phi(z) - mean||^2`` of each row of ``Z``."""
-        kernel, mean = self.kernel, self.mean
-        if mean is None:
-            return kernel.diagonal(Z)
+        if self.mean is None:
+            return self.kernel.diagonal(Z)
+        with_mean = core_product(self.kernel, Z, self.mean.points, self.mean.coefficients)
+        return self._square_distance(Z, with_mean[:, 0])
+
+    def _add_other_parts(self, core_values: np.ndarray, side: str, Z) -> np.ndarray:
+        """Complete the core part of ``<u_j, phi(z)>`` to ``<u_j, phi(z) - mean>``."""
+        kernel, vectors = self.kernel, self.left if side == "left" else self.analysis
+        offset, left_over = kernel.offset(Z), 1.0
+        if self.mean is not None:
+            core_values = core_values - self._mean_core[side]
+            offset, left_over = offset - self.mean.offset(kernel)[0], 1.0 - self.mean.totals[0]
+        core_values += left_over * (vectors.offset(kernel) + kernel.constant * vectors.totals)
+        core_values += np.outer(offset, vectors.totals)
+        return core_values
+
+    def _square_distance(self, Z, core_with_mean: np.ndarray) -> np.ndarray:
         # phi(z) - mean is an expansion with coefficients 1 and -c, whose total is `left_over`.
-        left_over = 1.0 - mean.totals[0]
-        cross = np.empty(Z.shape[0])
-        for rows, core in kernel.core_blocks(Z, mean.points):
-            cross[rows] = core @ mean.coefficients[:, 0]
-        square = kernel.core_diagonal(Z) - 2 * cross + self._mean_core_square
-        square += 2 * left_over * (kernel.offset(Z) - mean.offset(kernel)[0])
+        kernel, left_over = self.kernel, 1.0 - self.mean.totals[0]
+        square = kernel.core_diagonal(Z) - 2 * core_with_mean + self._mean_core["mean"][0]
+        square += 2 * left_over * (kernel.offset(Z) - self.mean.offset(kernel)[0])
         return square + kernel.constant * left_over**2
 
     def projection_norm(self, Z) -> np.ndarray:
@@ -142,16 +158,21 @@ class FeatureOperator:
 
     def residual(self, Z) -> np.ndarray:
         """``||(phi(z) - mean) - X (phi(z) - mean)||^2`` of each row of ``Z``, never negative."""
-        components = self.transform(Z)
-        if self.right is None:
-            along_left = components
-        else:
-            along_left = self.left.evaluate(self.kernel, Z)
-            if self.mean is not None:
-                along_left -= self._mean_inner[0]
+        # One pass over the kernel values serves both sides and, where it is over the same points, the mean.
+        shared_mean = self.mean is not None and self.mean.points is self.points
+        blocks = [self.analysis.coefficients]
+        if self.right is not None:
+            blocks.append(self.left.coefficients)
+        if shared_mean:
+            blocks.append(self.mean.coefficients)
+        core_values = core_product(self.kernel, Z, self.points, np.hstack(blocks))
+        components = self._add_other_parts(core_values[:, : self.rank], "right", Z)
+        along_left = components
+        if self.right is not None:
+            along_left = self._add_other_parts(core_values[:, self.rank : 2 * self.rank], "left", Z)
+        square = self._square_distance(Z, core_values[:, -1]) if shared_mean else self.centred_square_norm(Z)
         cross = np.einsum("ij,ij->i", components, along_left)
-        residual = self.centred_square_norm(Z) - 2 * cross + self._square_norm(components)
-        return np.maximum(residual, 0.0)
+        return np.maximum(square - 2 * cross + self._square_norm(components), 0.0)
 
     def _square_norm(self, components: np.ndarray) -> np.ndarray:
         image = components if self.orthonormal else components @ self.left_gram

@@ -103,3 +103,11 @@ def test_callable_and_precomputed(rng):
 def test_wrong_parameters_are_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         make_kernel(**({"kernel": "rbf"} | wrong), n_features=2)
+
+
+def test_gaussian_kernel_of_close_pairs_among_huge_norms(rng):
+    X = 1e8 * rng.standard_normal((30, 5))
+    near = X + 0.1
+    kernel = make_kernel("rbf", gamma=1.0, n_features=5).anchored(X)
+    np.testing.assert_allclose(kernel(near[:10], X), np.exp(-0.05) * np.eye(10, 30), rtol=1e-6)
+    np.testing.assert_array_equal(kernel(X[3:], X), np.eye(30)[3:])

@@ -5,11 +5,12 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
+from kpca_lab.preimage import inverse_transform
 
 
 class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -82,6 +83,26 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         X = self._samples(X)
         return self.operator_.transform(X).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X):
+        """Points of the input space whose feature vectors come nearest to the given components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Pre-images, see :func:`kpca_lab.preimage.preimage` for the kernels that have them.
+        """
+        check_is_fitted(self)
+        components = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
+        if components.shape[1] != self.n_components_:
+            raise ValueError(
+                f"Expected {self.n_components_} components in each row, got {components.shape[1]}."
+            )
+        return inverse_transform(self.operator_, components).astype(components.dtype, copy=False)
 
     @property
     def n_components_(self) -> int:

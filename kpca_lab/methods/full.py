@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kpca_lab.kernels import Kernel
+from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
 from kpca_lab.operator import Expansion, FeatureOperator
@@ -139,10 +139,14 @@ def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
     """The kernel matrix of the samples, centred in feature space by Eq. (37) if wanted."""
     if not center:
         return kernel(samples, samples)
-    gram = kernel.core(samples, samples)
+    n = samples.shape[0]
+    gram = np.empty((n, n))
+    for rows, core in kernel.core_blocks(samples, samples):
+        gram[rows] = core
+    np.fill_diagonal(gram, kernel.core_diagonal(samples))
     means = gram.mean(axis=0)
-    gram -= means
-    gram -= gram.mean(axis=1)[:, None]
+    for rows in row_blocks(n, 8 * n):
+        gram[rows] -= means + (means[rows, None] - means.mean())
     return gram
 
 

@@ -1,0 +1,41 @@
+"""Washizawa 2012, Section 6.5: errors on MNIST, where the Gram matrix is nearly a matrix of ones."""
+
+import numpy as np
+import pytest
+
+from kpca_lab import CholeskyKPCA, ReducedKPCA, SubsetKPCA
+from kpca_lab.datasets import load_dataset
+from kpca_lab.metrics import empirical_error
+
+GAMMA, R = 10**-5.1, 145
+
+
+@pytest.fixture(scope="module")
+def mnist():
+    try:
+        return load_dataset("mnist").X / 255.0
+    except OSError as reason:
+        pytest.skip(f"MNIST is not there: {reason}")
+
+
+@pytest.mark.parametrize(
+    "n_basis, center, expected",
+    [(1000, False, 4.601e-5), (1000, True, 4.560e-5), (2000, False, 4.594e-5), (2000, True, 4.553e-5)],
+)
+def test_training_error_of_subset_kpca(mnist, n_basis, center, expected):
+    """The printed 4.57e-5 lies on this curve; below 4.55e-5, the optimum of full KPCA, is impossible."""
+    model = SubsetKPCA(R, gamma=GAMMA, n_basis=n_basis, center=center, random_state=n_basis).fit(mnist)
+    assert empirical_error(model, mnist) == pytest.approx(expected, abs=0.003e-5)
+
+
+def test_other_methods_with_a_basis_do_not_fall_below_it(mnist):
+    sample = mnist[np.random.default_rng(0).choice(len(mnist), 3000, replace=False)]
+    basis = np.arange(500)
+    best = SubsetKPCA(R, gamma=GAMMA, basis=np.arange(3000)).fit(sample)
+    floor = empirical_error(best, sample)
+    subset = SubsetKPCA(R, gamma=GAMMA, basis=basis).fit(sample)
+    reduced = ReducedKPCA(R, gamma=GAMMA, basis=basis).fit(sample)
+    cholesky = CholeskyKPCA(R, gamma=GAMMA, n_basis=500).fit(sample)
+    errors = [empirical_error(model, sample) for model in (subset, cholesky, reduced)]
+    assert floor < errors[0] < errors[2] < 2 * floor
+    assert floor < errors[1] < errors[2]

@@ -123,7 +123,7 @@ class Kernel:
         return along if self.name == "linear" else self._poly_offset(along, int(self.degree))
 
     def core(self, X, Y) -> np.ndarray:
-        """The part that depends on both samples, with a row for each of ``X`` and a column for each of ``Y``."""
+        """The part that depends on both samples: rows for those of ``X``, columns for those of ``Y``."""
         if self.name == "precomputed":
             rows = self.gram[X] if X.ndim == 1 else X
             return np.asarray(rows[:, Y], dtype=np.float64)

@@ -19,7 +19,8 @@ class ImprovedKPCA(SubsetKPCA):
 
     References
     ----------
-    .. [1] Y. Xu et al., "A method for speeding up feature extraction based on KPCA", Neurocomputing 70 (2007).
+    .. [1] Y. Xu et al., "A method for speeding up feature extraction based on KPCA", Neurocomputing 70
+       (2007).
     .. [2] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
        Principal Component Analysis, InTech (2012), Section 5.1.
 

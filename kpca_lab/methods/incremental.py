@@ -8,10 +8,10 @@ import numpy as np
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_n_components
-from kpca_lab.methods.basis import Frame
 from kpca_lab.methods.reduced_set import iterated_preimages, selected_points
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.preimage import check_has_preimages, preimage
+from kpca_lab.span import Frame
 
 COMPRESSIONS = ("preimages", "select", None)
 EPS = np.finfo(np.float64).eps

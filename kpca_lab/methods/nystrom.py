@@ -90,9 +90,10 @@ class NystromKPCA(OperatorEstimator):
 
     def fit(self, X, y=None):
         """Find the components of the subset and extend them to all samples."""
-        center = check_center(self.center, {False: None, True: "basis", "basis": "basis"}) is not None
+        centroid = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
+        center = centroid is not None
         samples, kernel = self._start(X)
-        basis = choose_basis(self, samples, kernel, self.n_components, center=center)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
         points = self.basis_ = basis.points
         self.basis_indices_ = basis.indices
         n, m = samples.shape[0], points.shape[0]

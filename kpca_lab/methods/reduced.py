@@ -74,7 +74,7 @@ class ReducedKPCA(OperatorEstimator):
         """Choose the subset and find its components."""
         center = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
         samples, kernel = self._start(X)
-        basis = choose_basis(self, samples, kernel, self.n_components, center=center is not None)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=center)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
         self.eigenvalues_, _, self.operator_ = kpca(
             kernel, basis.points, self.n_components, center=center is not None

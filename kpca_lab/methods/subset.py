@@ -1,15 +1,13 @@
 """Subset KPCA: the best operator over a few basis samples, judged on all samples."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
-from kpca_lab.methods.basis import Frame, choose_basis
+from kpca_lab.methods.basis import choose_basis
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
+from kpca_lab.span import CriterionSet, Frame
 
 CENTROIDS = {
     False: None,
@@ -18,9 +16,6 @@ CENTROIDS = {
     "basis": "basis",
     "projected": "projected",
 }
-# Up to this many multiplications (a fraction of a second) the scatter matrix is summed in the frame's own
-# coordinates, which keeps eight more digits of its small directions than turning it there afterwards.
-EXACT_WORK = 1e10
 
 
 class SubsetKPCA(OperatorEstimator):
@@ -122,8 +117,6 @@ class SubsetKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
         self._begin(samples, kernel, centroid)
         self._criterion.add(samples)
-        if self.outside_basis == "include" and self.basis_indices_ is None:
-            self._criterion.add(self.basis_)
         self._solve(centroid, samples)
         del self._criterion
         return self
@@ -144,8 +137,6 @@ class SubsetKPCA(OperatorEstimator):
         samples, kernel = self._start(X, reset=first)
         if first:
             self._begin(samples, kernel, centroid)
-            if self.outside_basis == "include":
-                self._criterion.add(self.basis_)
         self._criterion.add(samples)
         self._solve(centroid, samples)
         return self
@@ -159,9 +150,11 @@ class SubsetKPCA(OperatorEstimator):
 
     def _begin(self, samples, kernel, centroid):
         check_n_components(self.n_components, 1)
-        basis = choose_basis(self, samples, kernel, self.n_components, center=centroid is not None)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
         self._criterion = CriterionSet.over(kernel.anchored(basis.points), basis.points, samples.shape[0])
+        if self.outside_basis == "include" and basis.indices is None:
+            self._criterion.add(basis.points)
 
     def _solve(self, centroid, samples):
         criterion = self._criterion
@@ -179,92 +172,16 @@ class SubsetKPCA(OperatorEstimator):
             None: lambda: None,
             "mean": lambda: sample_mean(samples),
             "basis": lambda: sample_mean(self.basis_),
-            "projected": lambda: _near_basis_mean(frame, criterion.drift()),
+            "projected": lambda: frame.expand_near_mean(criterion.drift()),
         }[centroid]()
         self.operator_ = self._operator(frame, directions, scatter, centroid_expansion)
 
     def _operator(self, frame, directions, scatter, mean) -> FeatureOperator:
-        left = _in_span(frame, directions)
+        left = frame.expand(directions)
         right = None
         if self.outside_basis == "general" and self.basis_indices_ is None:
             right = _restricted_to_samples(left, frame, scatter)
         return FeatureOperator(frame.kernel, left, right, mean, orthonormal=True)
-
-
-@dataclass
-class CriterionSet:
-    """Sums over the samples that the criterion is taken on, in coordinates of the basis.
-
-    A sample is described by the core of its kernel values with the basis (and the kernel's offset, where
-    it has one), less that of the basis mean. Only centred sums are formed from these, so that the constant
-    part of the kernel never enters.
-    """
-
-    frame: Frame
-    turn: np.ndarray
-    reference: np.ndarray
-    turn_first: bool
-    total: np.ndarray
-    square: np.ndarray
-    n_samples: int = 0
-
-    @classmethod
-    def over(cls, kernel: Kernel, points, n_samples: int) -> "CriterionSet":
-        """An empty criterion set for the span of ``points``."""
-        m = points.shape[0]
-        turn_first = n_samples * m * m <= EXACT_WORK
-        # Sums in basis coordinates carry an error of eps times their largest entry, which turning to the
-        # frame divides by its smallest eigenvalue: sqrt(eps) balances that error against what is cut off.
-        frame = Frame.of(kernel, points, tol=rank_tolerance(m) if turn_first else 1e-8)
-        turn = frame.vectors.coefficients
-        reference = kernel.core(points, points).mean(axis=0)
-        if kernel.offset(points[:1]).any() or kernel.name in ("linear", "poly"):
-            turn = np.vstack([turn, frame.vectors.totals])
-            reference = np.append(reference, kernel.offset(points).mean())
-        size = turn.shape[1] if turn_first else turn.shape[0]
-        return cls(frame, turn, reference, turn_first, np.zeros(size), np.zeros((size, size)))
-
-    def add(self, samples) -> None:
-        """Add samples to the set, block by block."""
-        kernel = self.frame.kernel
-        for rows, core in kernel.core_blocks(samples, self.frame.vectors.points):
-            if len(self.reference) > core.shape[1]:
-                core = np.column_stack([core, kernel.offset(samples[rows])])
-            core -= self.reference
-            if self.turn_first:
-                core = core @ self.turn
-            self.total += core.sum(axis=0)
-            self.square += core.T @ core
-        self.n_samples += samples.shape[0]
-
-    def drift(self) -> np.ndarray:
-        """Coordinates of the samples' mean in feature space, less those of the basis mean."""
-        difference = self.total / self.n_samples
-        return difference if self.turn_first else difference @ self.turn
-
-    def mean(self) -> np.ndarray:
-        """Coordinates of the samples' mean in feature space."""
-        return self.frame.mean_coordinates + self.drift()
-
-    def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
-        """Scatter matrix of the samples about a point, both in coordinates of the frame."""
-        centred = self.square - np.outer(self.total, self.total) / self.n_samples
-        if not self.turn_first:
-            centred = self.turn.T @ centred @ self.turn
-        away = self.mean() - centroid
-        return (centred + centred.T) / 2 + self.n_samples * np.outer(away, away)
-
-
-def _in_span(frame: Frame, coordinates: np.ndarray) -> Expansion:
-    vectors = frame.vectors
-    return Expansion(vectors.points, vectors.coefficients @ coordinates, vectors.totals @ coordinates)
-
-
-def _near_basis_mean(frame: Frame, drift: np.ndarray) -> Expansion:
-    """The basis mean plus a vector of the span: coefficients that add up to one but for a small rest."""
-    vectors, m = frame.vectors, len(frame.vectors.coefficients)
-    coefficients = 1.0 / m + vectors.coefficients @ drift
-    return Expansion(vectors.points, coefficients[:, None], 1.0 + vectors.totals[None, :] @ drift)
 
 
 def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:
@@ -289,4 +206,3 @@ def _low_rank(scatter: np.ndarray, frame: Frame, rank: int) -> np.ndarray:
     factor, _ = pivoted_cholesky(in_basis.diagonal(), lambda j: in_basis[:, j], rank)
     factor = frame.vectors.coefficients.T @ factor
     return factor @ factor.T
-

@@ -16,9 +16,9 @@ from kpca_lab.methods.base import (
     check_size,
     take_rows,
 )
-from kpca_lab.methods.basis import Frame
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
+from kpca_lab.span import Frame
 
 UPDATES = ("scoring", "fast", "em")
 # A weight is dropped by the iterations that only shrink it when the data determine less than this of it.

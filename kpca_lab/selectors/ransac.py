@@ -6,6 +6,7 @@ import numpy as np
 
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import check_count, check_criterion, check_rank
+from kpca_lab.span import CriterionSet
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,6 @@ class RansacSelector:
 
 def captured_by(X, basis: np.ndarray, kernel, rank: float, center) -> float:
     """A constant less ``n`` times the empirical error of SubKPCA with the basis; see ``criterion``."""
-    from kpca_lab.methods.subset import CriterionSet  # methods import selectors: only here the other way
-
     centred, mean_counts = check_criterion(center)
     points = X[basis]
     criterion = CriterionSet.over(kernel.anchored(points), points, X.shape[0])

@@ -68,7 +68,7 @@ def test_solvers_find_the_same_operator(solver, center, parabola):
 
 
 def test_small_gamma_is_linear_pca_even_far_from_zero(rng):
-    """exp(-gamma d^2) tends to 1 - gamma d^2, whose centred matrix is 2 gamma times that of the inner products."""
+    """The centred matrix of exp(-gamma d^2) tends to 2 gamma times that of the inner products."""
     X = rng.standard_normal((100, 4)) + 1e4
     model = FullKPCA(4, gamma=1e-10).fit(X)
     expected = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2

@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 
-import kpca_lab.methods.subset as subset_module
+import kpca_lab.span
 from kpca_lab import FullKPCA, ImprovedKPCA, ReducedKPCA, SubsetKPCA
 from kpca_lab.metrics import empirical_error, operator_distance
 
@@ -13,7 +13,7 @@ from kpca_lab.metrics import empirical_error, operator_distance
 @pytest.fixture(params=[True, False], ids=["exact sums", "sums in basis coordinates"])
 def both_sums(request, monkeypatch):
     if not request.param:
-        monkeypatch.setattr(subset_module, "EXACT_WORK", 0)
+        monkeypatch.setattr(kpca_lab.span, "EXACT_WORK", 0)
 
 
 def test_solves_the_generalised_eigenproblem(parabola, both_sums):

@@ -1,0 +1,1 @@
+"""The papers' experiments: command lines, and one module per paper with what its items need beyond YAML."""

@@ -1,0 +1,94 @@
+"""The figures that the papers print, as data: one CSV per paper, in the order of print.
+
+Columns of the files:
+
+============  ==========================================================================================
+``paper``     washizawa2012, zhang2010, chin2006, marukatat2016 or wang2016
+``table``     ``table1`` ... as in the paper, or ``text`` for a number stated in a sentence
+``row``       with ``column``: the key of a cell, plain text near the printed labels
+``value``     the printed number; empty where the source text lost it
+``sd``        the printed standard deviation, empty where none is printed
+``trials``    how many runs, images or settings the printed mean is over, empty where the paper does not say
+``decimals``  digits after the point (for ``4.57e-5``: 7); zeros dropped in print are counted, with a note
+``unit``      ``%``, ``s``, ``1e5`` or empty
+``kind``      ``measured``, ``time`` (hardware), ``count``, or ``text`` (a bound or a rough statement)
+``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data), or empty
+``note``      what the flag means here; numbers from a sentence carry it as ``text: "..."``
+============  ==========================================================================================
+"""
+
+from importlib import resources
+
+import pandas as pd
+
+PAPERS = {
+    "washizawa2012": "Washizawa 2012",
+    "zhang2010": "Zhang, Wang & Ma 2010",
+    "chin2006": "Chin & Suter 2006",
+    "marukatat2016": "Marukatat 2016",
+    "wang2016": "Wang & Tanaka 2016",
+}
+COLUMNS = tuple("paper table row column value sd trials decimals unit kind flag note".split())
+KEY = ["paper", "table", "row", "column"]
+KINDS = ("measured", "time", "count", "text")
+FLAGS = ("", "lost", "damaged", "contradiction", "unavailable")
+
+_TYPES = {"value": float, "sd": float, "trials": "Int64", "decimals": "Int64"}
+
+
+def load_published(paper=None):
+    """Read the published cells.
+
+    Parameters
+    ----------
+    paper : str, optional
+        One of `PAPERS`; all of them if None.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell with the columns of this module's table, in the order of print. Missing
+        numbers are NaN (``<NA>`` for whole numbers), missing texts empty.
+
+    Examples
+    --------
+    >>> from kpca_lab.suite.published import load_published
+    >>> cells = load_published("washizawa2012").set_index(["table", "row", "column"])
+    >>> float(cells.loc[("table7", "WF", "sigma = 20"), "value"])
+    0.88
+    """
+    if paper is None:
+        return pd.concat([load_published(name) for name in PAPERS], ignore_index=True)
+    if paper not in PAPERS:
+        raise ValueError(f"unknown paper {paper!r}; choose from {', '.join(PAPERS)}")
+    text = {name: str for name in COLUMNS if name not in _TYPES}
+    frame = _read(f"{paper}.csv", dtype=text | _TYPES, na_values=dict.fromkeys(_TYPES, ""))
+    return frame.fillna(dict.fromkeys(text, ""))
+
+
+def load_titles():
+    """Titles of the papers' tables and figures in our words: Series indexed by (paper, item)."""
+    return _read("titles.csv", dtype=str).set_index(["paper", "item"])["title"]
+
+
+def format_number(value, decimals):
+    """Write `value` as the papers print it: plain, or with an exponent where it is tiny.
+
+    Examples
+    --------
+    >>> format_number(0.67, 4), format_number(4.57e-5, 7), format_number(float("nan"), 2)
+    ('0.6700', '4.57e-5', '')
+    """
+    if pd.isna(value):
+        return ""
+    if 0 < abs(value) < 1e-3 and decimals > 4:
+        mantissa, exponent = f"{value:.15e}".split("e")
+        exponent = int(exponent)
+        mantissa = f"{value:.{max(decimals + exponent, 0)}e}".split("e")
+        return f"{mantissa[0]}e{int(mantissa[1])}"
+    return f"{value:.{decimals}f}"
+
+
+def _read(name, **options):
+    with resources.files(__package__).joinpath(name).open(encoding="utf-8") as file:
+        return pd.read_csv(file, keep_default_na=False, **options)

@@ -28,8 +28,8 @@ PAPERS = {
     "marukatat2016": "Marukatat 2016",
     "wang2016": "Wang & Tanaka 2016",
 }
-COLUMNS = tuple("paper table row column value sd trials decimals unit kind flag note".split())
 KEY = ["paper", "table", "row", "column"]
+COLUMNS = (*KEY, "value", "sd", "trials", "decimals", "unit", "kind", "flag", "note")
 KINDS = ("measured", "time", "count", "text")
 FLAGS = ("", "lost", "damaged", "contradiction", "unavailable")
 

@@ -1,0 +1,1 @@
+"""Runs of the experiments, their records, tables, figures and report."""

@@ -1,0 +1,23 @@
+"""Errors of jobs, in a form that can be stored."""
+
+import traceback
+from pathlib import Path
+
+__all__ = ["failure", "short_traceback"]
+
+
+def failure(error: BaseException) -> tuple[str, str]:
+    """Status and text of a job that ended in an error: type, message and the last places in the code."""
+    status = "memory" if isinstance(error, MemoryError) else "failed"
+    message = " ".join(str(error).split())
+    if len(message) > 500:
+        message = message[:500] + "..."
+    return status, f"{type(error).__name__}: {message} [{short_traceback(error)}]"
+
+
+def short_traceback(error: BaseException, depth: int = 3) -> str:
+    """The innermost places, without paths of this machine."""
+    frames = traceback.extract_tb(error.__traceback__)[-depth:]
+    return " < ".join(
+        f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames)
+    )

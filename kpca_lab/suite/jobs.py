@@ -1,0 +1,209 @@
+"""Jobs: the unit that is computed, stored and skipped when done; and the rows that it gives."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kpca_lab.datasets.catalogue import entry_of
+
+__all__ = ["COLUMNS", "STATUSES", "Job", "Outcome", "dataset_of", "grid_jobs", "row"]
+
+COLUMNS = (
+    "experiment",
+    "dataset",
+    "split",
+    "seed",
+    "method",
+    "selector",
+    "m",
+    "r",
+    "kernel",
+    "parameters",
+    "metric",
+    "value",
+    "seconds",
+    "status",
+    "error",
+    "job",
+)
+STATUSES = ("done", "failed", "timeout", "memory")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One data set, split and kernel, and all that is to be evaluated on them. Plain values only.
+
+    Attributes
+    ----------
+    experiment : str
+        ``<paper>/<item>``.
+    dataset : dict or None
+        ``name``, ``options``, ``scaling`` and ``split`` (``kind``, ``held_out``): see `dataset_of`.
+    split : int
+        Number of the split, 0 where there is none.
+    seed : int
+        Number of the trial.
+    kernel : dict or None
+        ``kernel``, ``gamma``, ``gamma_rule``, ``degree``, ``coef0``.
+    settings : dict
+        Whatever else determines the values. Code named by the key ``target``, at any depth, is part of
+        the identity of the job.
+    """
+
+    experiment: str
+    dataset: dict | None = None
+    split: int = 0
+    seed: int = 0
+    kernel: dict | None = None
+    settings: dict = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """A few words for people."""
+        parts = [self.experiment]
+        if self.dataset is not None:
+            parts.append(self.dataset["name"])
+        if self.kernel and self.kernel.get("gamma") is not None:
+            parts.append(f"gamma={self.kernel['gamma']:g}")
+        parts.append(f"split {self.split}" if self.split else f"seed {self.seed}")
+        return " ".join(parts)
+
+    def canonical(self) -> str:
+        """The job as text: equal jobs have equal texts."""
+        return json.dumps(asdict(self), sort_keys=True, default=_plain)
+
+
+@dataclass
+class Outcome:
+    """What a job gives: rows made by `row`, and small named arrays for figures."""
+
+    rows: list[dict]
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def row(
+    job: Job,
+    metric: str,
+    value: float | None,
+    *,
+    method: str = "",
+    selector: str = "",
+    m: int | None = None,
+    r: int | None = None,
+    kernel: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    status: str = "done",
+    error: str = "",
+) -> dict:
+    """One measurement of a job as a tidy row.
+
+    Parameters
+    ----------
+    job : Job
+    metric : str
+    value : float or None
+    method, selector, m, r, kernel
+        What was measured; empty where it does not apply.
+    parameters : mapping, optional
+        Other settings that tell rows apart.
+    seconds : float, optional
+        Time that it took to fit.
+    status : {"done", "failed", "timeout", "memory"}
+    error : str
+
+    Returns
+    -------
+    dict
+        With the keys `COLUMNS`, but for ``job``, which the store adds.
+    """
+    return {
+        "experiment": job.experiment,
+        "dataset": job.dataset["name"] if job.dataset else "",
+        "split": job.split,
+        "seed": job.seed,
+        "method": method,
+        "selector": selector,
+        "m": None if m is None else int(m),
+        "r": None if r is None else int(r),
+        "kernel": kernel,
+        "parameters": json.dumps(dict(parameters or {}), sort_keys=True, default=_plain),
+        "metric": metric,
+        "value": None if value is None else float(value),
+        "seconds": None if seconds is None else float(seconds),
+        "status": status,
+        "error": error,
+    }
+
+
+def dataset_of(config, name: str, seed: int) -> tuple[dict, int]:
+    """The data of one trial: what a Job's ``dataset`` holds, and the number of its split.
+
+    Parameters
+    ----------
+    config : Settings
+    name : str
+        A key of ``config.datasets``.
+    seed : int
+        Number of the trial.
+
+    Returns
+    -------
+    dataset : dict
+    split : int
+    """
+    chosen = config.datasets[name]
+    options = dict(chosen["options"])
+    kind, split = chosen["split"]["kind"], 0
+    synthetic = entry_of(chosen["name"]).kind == "synthetic"
+    if synthetic and config.redraw:
+        options["seed"] = (options.get("seed") or 0) + seed
+    if kind == "random":
+        split = seed + 1
+    elif kind == "published":
+        split = options["realisation"] = options.get("realisation", 1) + seed
+    if config.n_train is not None:
+        options["n" if synthetic else "n_train"] = config.n_train
+    if config.n_test is not None:
+        options["n_test"] = config.n_test
+    held_out = chosen["split"]["held_out"]
+    dataset = {
+        "name": chosen["name"],
+        "options": options,
+        "scaling": chosen["scaling"],
+        "split": {"kind": kind, "held_out": held_out},
+    }
+    return dataset, split
+
+
+def grid_jobs(config) -> list[Job]:
+    """Jobs of an experiment without a function of its own: one for each data set, trial and kernel."""
+    jobs = []
+    for name, chosen in config.datasets.items():
+        settings = {
+            "methods": config.methods,
+            "selectors": config.selectors,
+            "metrics": config.metrics,
+            "n_basis": config.n_basis,
+            "n_components": config.n_components or [chosen["n_components"]],
+            "center": config.center,
+            "repeats": config.repeats,
+            "timing": config.timing,
+            "parameters": config.parameters,
+        }
+        for seed in config.seeds:
+            dataset, split = dataset_of(config, name, seed)
+            for kernel in config.kernels[name]:
+                jobs.append(Job(config.experiment, dataset, split, seed, kernel, settings))
+    return jobs
+
+
+def _plain(value):
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"jobs and parameters hold plain values, not {type(value).__name__}")

@@ -1,0 +1,88 @@
+"""The data and the kernel of a job."""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from kpca_lab.datasets import Dataset, load_dataset, scale, split
+from kpca_lab.suite.jobs import Job
+
+__all__ = ["Samples", "kernel_parameters", "kernel_text", "load_samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Training rows and held-out rows of one split, scaled.
+
+    ``held_out`` is the test part of the data set where the split is official or published, and None where
+    nothing is held out. ``variance`` is that of all entries of the data before it is divided.
+    """
+
+    dataset: Dataset
+    train: np.ndarray
+    held_out: np.ndarray | None
+    labels: np.ndarray | None
+    held_out_labels: np.ndarray | None
+    variance: float
+
+
+@lru_cache(maxsize=1)
+def _load(name, options):
+    return load_dataset(name, **json.loads(options))
+
+
+def load_samples(job: Job) -> Samples:
+    """Load, divide and scale the data of a job.
+
+    Parameters
+    ----------
+    job : Job
+
+    Returns
+    -------
+    Samples
+    """
+    chosen = job.dataset
+    data = _load(chosen["name"], json.dumps(chosen["options"], sort_keys=True))
+    train, labels, held_out, held_out_labels = data.X, data.y, data.X_test, data.y_test
+    if chosen["split"]["kind"] == "random":
+        share = chosen["split"]["held_out"]
+        count = None if share is None else round(share * len(data.X)) if share < 1 else int(share)
+        if count is not None and count >= len(data.X):
+            count = None
+        rows = split(chosen["name"], job.split, n_samples=len(data.X), n_held_out=count)
+        train, held_out = data.X[rows.train], data.X[rows.held_out]
+        if labels is not None:
+            labels, held_out_labels = labels[rows.train], labels[rows.held_out]
+    train, held_out = scale(train, held_out, scaling=chosen["scaling"], pixel_range=data.pixel_range)
+    whole = train if chosen["scaling"] is not None else data.X
+    return Samples(data, train, held_out, labels, held_out_labels, float(np.var(whole)))
+
+
+def kernel_parameters(kernel: dict, samples: Samples) -> dict:
+    """The kernel's parameters as estimators take them, the rule for gamma applied.
+
+    Parameters
+    ----------
+    kernel : dict
+        ``kernel``, ``gamma``, ``gamma_rule``, ``degree``, ``coef0``; null is the estimator's default.
+    samples : Samples
+
+    Returns
+    -------
+    dict
+    """
+    parameters = {
+        key: kernel[key] for key in ("kernel", "gamma", "degree", "coef0") if kernel.get(key) is not None
+    }
+    if kernel.get("gamma_rule") == "variance" and "gamma" not in parameters:
+        parameters["gamma"] = 1.0 / (2.0 * samples.variance)
+    return parameters
+
+
+def kernel_text(parameters: dict) -> str:
+    """A kernel in words, such as ``rbf(gamma=0.1)``."""
+    rest = ",".join(f"{key}={value:.6g}" for key, value in parameters.items() if key != "kernel")
+    return f"{parameters['kernel']}({rest})" if rest else parameters["kernel"]

@@ -2,7 +2,7 @@
 
 import os
 
-__all__ = ["THREAD_VARIABLES", "available_cores", "share_cores"]
+__all__ = ["available_cores", "share_cores", "thread_environment", "threads_wanted"]
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -57,3 +57,14 @@ def share_cores(
         return cores // threads, threads
     workers = min(workers, cores)
     return workers, min(threads or 1, cores // workers)
+
+
+def threads_wanted() -> int | None:
+    """BLAS threads that the environment allows this process, or None if it does not say."""
+    value = os.environ.get("KPCA_LAB_THREADS", "")
+    return int(value) if value.isdigit() else None
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Environment variables that hold a new process to so many BLAS threads."""
+    return dict.fromkeys((*THREAD_VARIABLES, "KPCA_LAB_THREADS"), str(threads))

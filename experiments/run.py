@@ -1,0 +1,106 @@
+"""One run or a sweep, composed by Hydra.
+
+    python -m experiments.run dataset=concrete method=subset selector=kmeans n_basis=0.1 seed=3
+    python -m experiments.run 'method=[subset,reduced,nystrom]' n_trials=50 dataset=concrete
+    python -m experiments.run -m method=subset,reduced,nystrom 'seed=range(0,50)' dataset=concrete
+    python -m experiments.run +experiment=washizawa2012/table1 profile=smoke
+
+A list gives one job with shared work; ``-m`` gives a job for each combination.
+"""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.experimental.callback import Callback
+from hydra.types import RunMode
+
+from kpca_lab.suite.config import ConfigError, check_keys, settings_of
+from kpca_lab.suite.runner import Failure, Summary, make_plan, run
+from kpca_lab.suite.show import rows_table
+from kpca_lab.suite.store import Store, write_atomically
+
+CONF = str(Path(__file__).resolve().parents[1] / "conf")
+
+
+@hydra.main(config_path=CONF, config_name="config", version_base="1.3")
+def composed_run(config):
+    """Run what Hydra composed: alone with its tables, or as one of a sweep."""
+    chosen = HydraConfig.get()
+    try:
+        plan = make_plan(settings_of(config))
+    except ConfigError as error:
+        sys.exit(f"error: {error}")
+    if chosen.mode == RunMode.MULTIRUN:
+        _one_of_a_sweep(plan, chosen)
+        return
+    summary = run([plan])
+    print(rows_table(plan.store.records(plan.records), plan.jobs))
+    print(summary.text(), file=sys.stderr)
+    print(f"records: {summary.records[-1]}", file=sys.stderr)
+    sys.exit(summary.exit_code)
+
+
+def _one_of_a_sweep(plan, chosen):
+    if "joblib" in chosen.launcher._target_:
+        plan.settings = replace(plan.settings, workers=1)
+    summary = run([plan], compact=False)
+    part = {
+        "results_dir": plan.settings.results_dir,
+        "profile": plan.settings.profile,
+        "name": plan.name,
+        "records": plan.records,
+        "jobs": list(plan.jobs),
+        "computed": summary.computed,
+        "kept": summary.kept,
+        "failures": [[entry.job, entry.status, entry.error] for entry in summary.failures],
+        "skipped": summary.skipped,
+        "seconds": summary.seconds,
+    }
+    path = Path(chosen.sweep.dir) / f"{chosen.job.num}.json"
+    write_atomically(path, json.dumps(part).encode())
+
+
+class SweepSummary(Callback):
+    """Writes the records of a sweep once, when all its jobs have ended, and says how it went."""
+
+    def on_multirun_end(self, config, **kwargs):
+        """Put the parts together."""
+        folder = Path(config.hydra.sweep.dir)
+        parts = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        summary, jobs = Summary(), {}
+        for part in parts:
+            key = (part["results_dir"], part["profile"], part["name"], part["records"])
+            jobs.setdefault(key, set()).update(part["jobs"])
+            summary.computed += part["computed"]
+            summary.kept += part["kept"]
+            summary.failures += [Failure(*entry) for entry in part["failures"]]
+            for dataset, (experiments, command) in part["skipped"].items():
+                known = summary.skipped.setdefault(dataset, ([], command))[0]
+                known.extend(name for name in experiments if name not in known)
+            summary.seconds += part["seconds"]
+        for (results_dir, profile, name, records), ids in sorted(jobs.items()):
+            store = Store(results_dir, profile)
+            path = store.compact(name, ids, into=records, keep_others=True)
+            print(rows_table(store.records(records), ids))
+            print(f"records: {path}", file=sys.stderr)
+        print(summary.text(), file=sys.stderr)
+        if summary.exit_code:
+            sys.exit(summary.exit_code)
+
+
+def main(arguments=None):
+    """Check the keys of the command line, then let Hydra compose and run it."""
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        check_keys([word for word in words if "=" in word and not word.startswith("-")])
+    except ConfigError as error:
+        sys.exit(f"error: {error}")
+    composed_run()
+
+
+if __name__ == "__main__":
+    main()

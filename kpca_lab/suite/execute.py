@@ -1,0 +1,39 @@
+"""Running one job inside a worker."""
+
+import traceback
+
+import threadpoolctl
+
+from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.suite.errors import failure
+from kpca_lab.suite.evaluate import evaluate
+from kpca_lab.suite.jobs import Job
+from kpca_lab.suite.limits import threads_wanted
+from kpca_lab.suite.registry import experiment, load_experiments
+
+__all__ = ["execute", "prepare"]
+
+
+def prepare() -> None:
+    """Import the experiments and hold BLAS to the threads that the environment allows."""
+    load_experiments()
+    if threads_wanted() is not None:
+        threadpoolctl.threadpool_limits(threads_wanted())
+
+
+def execute(job: Job) -> tuple:
+    """Run a job; whatever happens, an answer comes back.
+
+    Returns
+    -------
+    tuple
+        ``("outcome", Outcome)``, ``("unavailable", data set, message)`` or
+        ``("failed", status, text, traceback)``.
+    """
+    run = experiment.runners.get(job.experiment, evaluate)
+    try:
+        return "outcome", run(job)
+    except DatasetUnavailableError as error:
+        return "unavailable", error.dataset, str(error)
+    except (Exception, SystemExit) as error:
+        return "failed", *failure(error), traceback.format_exc(limit=-5)

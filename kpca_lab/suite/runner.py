@@ -1,0 +1,351 @@
+"""Running experiments: what is done is skipped, the rest is computed by workers and stored job by job."""
+
+import dataclasses
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+
+from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.suite.config import Settings
+from kpca_lab.suite.environment import write_environment
+from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, row
+from kpca_lab.suite.limits import share_cores
+from kpca_lab.suite.pool import Worker, memory_text, start_worker, stop_worker, time_text
+from kpca_lab.suite.progress import Progress, duration
+from kpca_lab.suite.registry import experiment, load_experiments
+from kpca_lab.suite.store import Store
+from kpca_lab.suite.versions import data_version, fetch_data, job_id
+
+__all__ = ["Failure", "Plan", "Summary", "make_plan", "run"]
+
+# Seconds between looks at limits, and at jobs that other processes hold.
+TICK = 0.05
+RETRY_CLAIMS = 0.2
+
+
+@dataclass
+class Plan:
+    """An experiment cut into jobs.
+
+    Attributes
+    ----------
+    settings : Settings
+    jobs : dict
+        The jobs by identity.
+    records : str
+        Name of the records: the experiment's, or ``custom/...`` if its axes were changed.
+    """
+
+    settings: Settings
+    jobs: dict[str, Job]
+    records: str
+
+    @property
+    def name(self) -> str:
+        """The experiment."""
+        return self.settings.experiment
+
+    @property
+    def store(self) -> Store:
+        """Where its results are."""
+        return Store(self.settings.results_dir, self.settings.profile)
+
+    @property
+    def accepted_errors(self) -> tuple[str, ...]:
+        """Errors that would only come again: those of the limits in force."""
+        seconds, megabytes = self.settings.limits["seconds"], self.settings.limits["memory_mb"]
+        texts = (seconds and time_text(seconds), megabytes and memory_text(megabytes))
+        return tuple(text for text in texts if text)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that did not succeed, or a part of one."""
+
+    job: str
+    status: str
+    error: str
+
+
+@dataclass
+class Summary:
+    """What a run came to.
+
+    Attributes
+    ----------
+    computed, kept : int
+        Jobs computed now (by this process or another at the same time), and jobs done before.
+    failures : list of Failure
+    skipped : dict
+        By data set that cannot be had: the experiments that lack it and the command that would fetch it.
+    records : list of Path
+        Files of records written.
+    seconds : float
+    """
+
+    computed: int = 0
+    kept: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    skipped: dict[str, tuple[list[str], str]] = field(default_factory=dict)
+    records: list = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        """0 unless something failed; missing data is no failure."""
+        return 1 if self.failures else 0
+
+    def text(self) -> str:
+        """The summary in lines."""
+        lines = [f"{self.computed} jobs computed, {self.kept} done before, in {duration(self.seconds)}"]
+        for dataset, (experiments, command) in sorted(self.skipped.items()):
+            lines.append(f"skipped, no data: {dataset} for {', '.join(experiments)}; to fetch it: {command}")
+        if self.failures:
+            lines.append(f"{len(self.failures)} failed:")
+            lines.extend(f"  {entry.status}: {entry.job}: {entry.error}" for entry in self.failures)
+        return "\n".join(lines)
+
+
+def make_plan(settings: Settings) -> Plan:
+    """Cut an experiment into jobs.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    Plan
+    """
+    load_experiments()
+    make = experiment.job_makers.get(settings.experiment, grid_jobs)
+    jobs = {job_id(job): job for job in make(settings)}
+    own = settings.canonical or settings.experiment.startswith("custom/")
+    return Plan(settings, jobs, settings.experiment if own else f"custom/{settings.experiment}")
+
+
+@dataclass
+class _Task:
+    plan: Plan
+    id: str
+    job: Job
+    claim: object = None
+
+
+class _Run:
+    """The state of one call of `run`."""
+
+    def __init__(self, plans, stream, compact):
+        self.plans, self.compact = plans, compact
+        self.began = time.time()
+        self.summary = Summary()
+        self.left = {}
+        self.blas = (1, 1)
+        tasks = self._pending()
+        self.progress = Progress(len(tasks), stream)
+        self.groups = {}
+        for task in tasks:
+            wanted = task.plan.settings
+            shares = share_cores(wanted.workers, wanted.threads, timing=wanted.timing)
+            self.groups.setdefault((wanted.timing, *shares), []).append(task)
+
+    def _pending(self):
+        tasks = []
+        unavailable = {}
+        for plan in self.plans:
+            settled = set()
+            if not plan.settings.force:
+                settled = plan.store.settled(plan.name, plan.accepted_errors)
+            self.summary.kept += len(settled & plan.jobs.keys())
+            wanted = {id: job for id, job in plan.jobs.items() if id not in settled}
+            if not wanted:
+                continue
+            for dataset in {
+                job.dataset["name"]: job.dataset for job in wanted.values() if job.dataset
+            }.values():
+                if dataset["name"] not in unavailable:
+                    unavailable[dataset["name"]] = self._fetch(dataset)
+                if unavailable[dataset["name"]]:
+                    self._skip(plan, dataset["name"])
+            for id, job in wanted.items():
+                if job.dataset is None or not unavailable[job.dataset["name"]]:
+                    # What was fetched may be a substitute with other values.
+                    tasks.append(_Task(plan, self._again(plan, id, job), job))
+        return tasks
+
+    @staticmethod
+    def _fetch(dataset):
+        """Whether the data cannot be had."""
+        try:
+            fetch_data(dataset)
+        except DatasetUnavailableError:
+            return True
+        return False
+
+    @staticmethod
+    def _again(plan, id, job):
+        now = job_id(job)
+        if now != id:
+            plan.jobs[now] = plan.jobs.pop(id)
+        return now
+
+    def _skip(self, plan, name):
+        experiments, _ = self.summary.skipped.setdefault(
+            name, ([], f"python -m kpca_lab.datasets fetch {name}")
+        )
+        if plan.name not in experiments:
+            experiments.append(plan.name)
+
+    def all(self):
+        """Compute every group in turn: those that measure time last, one job at a time."""
+        for plan in self.plans:
+            self.left[id(plan)] = sum(task.plan is plan for group in self.groups.values() for task in group)
+            if not self.left[id(plan)]:
+                self._complete(plan)
+        try:
+            for (_, workers, threads), tasks in sorted(self.groups.items(), key=lambda item: item[0]):
+                self.blas = (workers, threads)
+                self._group(tasks, workers, threads)
+        finally:
+            self.progress.close()
+        return self.summary
+
+    def _group(self, tasks, n_workers, threads):
+        waiting, held = tasks[::-1], []
+        busy: dict[Worker, _Task | None] = {}
+        retry_at = 0.0
+        try:
+            while waiting or held or any(task is not None for task in busy.values()):
+                if held and not waiting and time.monotonic() > retry_at:
+                    waiting, held = held[::-1], []
+                    retry_at = time.monotonic() + RETRY_CLAIMS
+                while len(busy) < min(
+                    n_workers, len(waiting) + sum(task is not None for task in busy.values())
+                ):
+                    busy[start_worker(threads)] = None
+                for worker in busy:
+                    while worker.ready and busy[worker] is None and waiting:
+                        task = waiting.pop()
+                        if self._claim(task, held):
+                            busy[worker] = task
+                            self.progress.begin(task.job.label)
+                            worker.give(task.job, task.plan.settings.limits)
+                for worker in [found for found in busy if found.pipe in wait([w.pipe for w in busy], TICK)]:
+                    self._answer(worker, busy)
+                for worker, task in list(busy.items()):
+                    excess = worker.excess() if task is not None else None
+                    if excess:
+                        del busy[worker]
+                        seconds = time.monotonic() - worker.started
+                        worker.end()
+                        self._failed(task, *excess, seconds)
+            for worker in busy:
+                stop_worker(worker)
+        except BaseException:
+            for worker in busy:
+                worker.end()
+            raise
+
+    def _claim(self, task, held):
+        """Hold the task, unless another process does, or has done it meanwhile."""
+        store, name = task.plan.store, task.plan.name
+        task.claim = store.claim(name, task.id)
+        if task.claim is None:
+            held.append(task)
+            return False
+        path = store.job_path(name, task.id)
+        fresh = not task.plan.settings.force or (path.exists() and path.stat().st_mtime >= self.began)
+        if fresh and store.is_settled(name, task.id, task.plan.accepted_errors):
+            self._end(task, "done", 0.0)
+            return False
+        return True
+
+    def _answer(self, worker, busy):
+        task = busy[worker]
+        try:
+            kind, *content = worker.pipe.recv()
+        except (EOFError, OSError):
+            del busy[worker]
+            how = worker.end()
+            if task is None:
+                raise RuntimeError(
+                    f"a worker process could not start ({how or 'it closed its pipe'})"
+                ) from None
+            self._failed(task, "failed", f"the worker process died: {how}", time.monotonic() - worker.started)
+            return
+        if kind == "ready":
+            worker.ready = True
+            return
+        if kind == "broken":
+            raise RuntimeError(f"a worker process could not start: {content[0]}")
+        busy[worker] = None
+        seconds = content.pop()
+        if kind == "outcome":
+            self._store(task, content[0], seconds)
+        elif kind == "unavailable":
+            self._skip(task.plan, content[0])
+            self._end(task, "skipped", seconds)
+        else:
+            status, text, trace = content
+            self._failed(task, status, text, seconds, trace)
+
+    def _failed(self, task, status, error, seconds, trace=""):
+        if trace:
+            self.progress.say(trace.rstrip())
+        outcome = Outcome([row(task.job, "", None, status=status, error=error)])
+        self._store(task, outcome, seconds)
+
+    def _store(self, task, outcome, seconds):
+        header = {"job": task.id, "spec": dataclasses.asdict(task.job), "seconds": round(seconds, 6)}
+        header["data"] = data_version(task.job.dataset)
+        task.plan.store.write(task.plan.name, task.id, outcome, header)
+        bad = [entry for entry in outcome.rows if entry["status"] != "done"]
+        for entry in bad:
+            label = " ".join(
+                [task.job.label, *(f"{entry[key]}" for key in ("method", "selector") if entry[key])]
+            )
+            failure = Failure(label, entry["status"], entry["error"])
+            self.summary.failures.append(failure)
+            self.progress.say(f"{failure.status}: {failure.job}: {failure.error}")
+        self._end(task, bad[0]["status"] if bad else "done", seconds)
+
+    def _end(self, task, status, seconds):
+        task.claim.release()
+        self.summary.computed += status != "skipped"
+        self.progress.end(task.job.label, status, seconds)
+        self.left[id(task.plan)] -= 1
+        if not self.left[id(task.plan)]:
+            self._complete(task.plan)
+
+    def _complete(self, plan):
+        if self.compact:
+            custom = plan.records.startswith("custom/")
+            path = plan.store.compact(plan.name, plan.jobs, into=plan.records, keep_others=custom)
+            self.summary.records.append(path)
+
+
+def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
+    """Compute what is not done of some experiments, and write their records.
+
+    Parameters
+    ----------
+    plans : iterable of Plan
+    stream : text stream, optional
+        For progress and errors; standard error by default.
+    compact : bool
+        Whether to write the CSV files of records; without, only the job files are written.
+
+    Returns
+    -------
+    Summary
+    """
+    plans = list(plans)
+    start = time.monotonic()
+    current = _Run(plans, stream, compact)
+    summary = current.all()
+    summary.seconds = time.monotonic() - start
+    for folder in {plan.store.root for plan in plans}:
+        if summary.computed or not (folder / "environment.json").exists():
+            write_environment(folder, *current.blas)
+    return summary

@@ -1,0 +1,42 @@
+"""Records as text tables."""
+
+from collections.abc import Collection
+
+import pandas as pd
+
+__all__ = ["rows_table"]
+
+
+def rows_table(records: pd.DataFrame, jobs: Collection[str]) -> str:
+    """The rows of some jobs: one line for each method, selector, m and r, one column for each measure.
+
+    Several trials become mean and standard deviation.
+
+    Parameters
+    ----------
+    records : DataFrame
+    jobs : collection of str
+
+    Returns
+    -------
+    str
+    """
+    own = records[records["job"].isin(jobs) & (records["status"] == "done")]
+    if own.empty:
+        return "no rows"
+    keys = [
+        key
+        for key in ("dataset", "kernel", "method", "selector", "m", "r", "parameters")
+        if key in ("method", "m", "r") or own[key].nunique() > 1 or key == "dataset"
+    ]
+    grouped = own.groupby([*keys, "metric"], dropna=False, sort=True)["value"]
+    table = grouped.agg(["mean", "std", "count"])
+    table["text"] = [
+        f"{mean:.5g} ± {std:.2g}" if count > 1 else f"{mean:.6g}"
+        for mean, std, count in table[["mean", "std", "count"]].itertuples(index=False)
+    ]
+    wide = table["text"].unstack("metric", fill_value="").reset_index()
+    wide[["m", "r"]] = wide[["m", "r"]].astype("object").where(wide[["m", "r"]].notna(), "")
+    trials = int(table["count"].max())
+    note = f"\n{trials} trials: mean ± standard deviation" if trials > 1 else ""
+    return wide.to_string(index=False) + note

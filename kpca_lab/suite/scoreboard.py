@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from kpca_lab.suite.files import replace_text
 from kpca_lab.suite.published import KEY, PAPERS, load_published
+from kpca_lab.suite.store import write_atomically
 
 VERDICTS = ("exact", "consistent", "within_sd", "off", "not_comparable", "not_run")
 COLUMNS = (*KEY, "published", "published_sd", "ours", "ours_sd", "trials", "verdict", "note")
@@ -154,7 +154,8 @@ def summarise(scoreboard):
 def write_scoreboard(profile_dir, cells, published=None):
     """Write ``<profile_dir>/scoreboard.csv`` and return its frame."""
     scoreboard = build_scoreboard(load_published() if published is None else published, cells)
-    replace_text(Path(profile_dir) / "scoreboard.csv", scoreboard.to_csv(index=False, lineterminator="\n"))
+    text = scoreboard.to_csv(index=False, lineterminator="\n")
+    write_atomically(Path(profile_dir) / "scoreboard.csv", text.encode())
     return scoreboard
 
 
@@ -200,7 +201,7 @@ def update_readme(path="README.md", results="results"):
     head, rest = old.split(begin)
     new = f"{head}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     if new != old:
-        replace_text(path, new)
+        write_atomically(Path(path), new.encode())
     return new != old
 
 

@@ -46,9 +46,15 @@ def test_percentages_and_time_ratios_contradict_their_counts_only_where_flagged(
     for (table, row), cells in zhang.groupby(["table", "row"]):
         full, used, rate1, time_full, time_used, rate2 = cells.value
         flags = dict(zip(cells.column, cells.flag))
-        assert (abs(100 * used / full - rate1) > 0.0501) == (flags["rate1 (%)"] == "contradiction"), (table, row)
+        assert (abs(100 * used / full - rate1) > 0.0501) == (flags["rate1 (%)"] == "contradiction"), (
+            table,
+            row,
+        )
         # the times are printed with as few as two digits, so their ratio is known to a few per cent only
-        assert (abs(time_full / time_used / rate2 - 1) > 0.1) == (flags["rate2"] == "contradiction"), (table, row)
+        assert (abs(time_full / time_used / rate2 - 1) > 0.1) == (flags["rate2"] == "contradiction"), (
+            table,
+            row,
+        )
 
 
 def test_error_rates_of_chin_and_suter_are_their_counts():

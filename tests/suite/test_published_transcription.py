@@ -67,7 +67,9 @@ def test_the_text_has_the_tables_of_the_data_file(paper):
     assert set(blocks(paper)) == set(cells.table) - {"text"}
 
 
-TABLES = [(paper, table) for paper in HEADERS for table in load_published(paper).table.unique() if table != "text"]
+TABLES = [
+    (paper, table) for paper in HEADERS for table in load_published(paper).table.unique() if table != "text"
+]
 
 
 @pytest.mark.parametrize(("paper", "table"), TABLES)

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kpca_lab.suite import files
 from kpca_lab.suite.published import COLUMNS as PUBLISHED_COLUMNS
 from kpca_lab.suite.published import PAPERS, load_published
 from kpca_lab.suite.scoreboard import (
@@ -207,15 +206,6 @@ def test_written_scoreboard_is_the_same_every_time_and_reads_back(tmp_path):
     assert os.listdir(tmp_path / "quick") == ["scoreboard.csv"]
     pd.testing.assert_frame_equal(read_scoreboard(tmp_path / "quick"), written)
     assert read_scoreboard(tmp_path / "paper") is None
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
-    files.replace_text(tmp_path / "a.csv", "old")
-    monkeypatch.setattr(files.os, "replace", lambda *names: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        files.replace_text(tmp_path / "a.csv", "new")
-    assert os.listdir(tmp_path) == ["a.csv"]
-    assert (tmp_path / "a.csv").read_text() == "old"
 
 
 def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_path, capsys):

@@ -83,11 +83,11 @@ def block_krylov(
         In ascending order, as from LAPACK.
     eigenvectors : ndarray of shape (n, k)
     """
-    block, n_confirmations = 8, 3
+    block = 8
     largest_basis = min(n, max(9 * k, k + 30 * block))
     V, AV = (np.empty((n, largest_basis), order="F") for _ in range(2))
     H = np.empty((largest_basis, largest_basis))
-    size, next_check, confirmed = 0, k + 8 * block, 0
+    size, next_check, converged_before = 0, k + 8 * block, False
     W = _orthonormal_complement(rng.standard_normal((n, block)), V[:, :0], rng)
     for _ in range(max_iter):
         new = slice(size, size + W.shape[1])
@@ -101,18 +101,17 @@ def block_krylov(
         full = size + width > largest_basis or size == n
         if size < next_check and not full:
             continue
-        next_check = size + max(2 * block, size // 8)
+        next_check = size + max(2 * block, size // 4)
         values, Y = np.linalg.eigh(H[:size, :size])
         values, Y = values[::-1], Y[:, ::-1]
         residual = AV[:, :size] @ Y[:, :k] - V[:, :size] @ (Y[:, :k] * values[:k])
-        if np.linalg.norm(residual, axis=0).max() <= tol * np.abs(values).max():
-            confirmed += 1
-            if confirmed > n_confirmations or size == n:
-                return values[:k][::-1], V[:, :size] @ Y[:, :k][:, ::-1]
+        converged = np.linalg.norm(residual, axis=0).max() <= tol * np.abs(values).max()
+        if converged and (converged_before or size == n):
+            return values[:k][::-1], V[:, :size] @ Y[:, :k][:, ::-1]
+        if converged:
             W = _orthonormal_complement(rng.standard_normal((n, width)), V[:, :size], rng)
-            next_check = size + 2 * block
-        else:
-            confirmed = 0
+            next_check = size + 3 * block
+        converged_before = converged
         if full:
             keep = k + (size - k) // 4
             V[:, :keep], AV[:, :keep] = V[:, :size] @ Y[:, :keep], AV[:, :size] @ Y[:, :keep]

@@ -1,3 +1,9 @@
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # one level of parallelism: test processes, not BLAS threads
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kpca_lab import CholeskyKPCA, ReducedKPCA, SubsetKPCA
-from kpca_lab.datasets import load_dataset
+from kpca_lab.datasets import DatasetUnavailableError, load_dataset
 from kpca_lab.metrics import empirical_error
 
 GAMMA, R = 10**-5.1, 145
@@ -12,10 +12,12 @@ GAMMA, R = 10**-5.1, 145
 
 @pytest.fixture(scope="module")
 def mnist():
-    try:
-        return load_dataset("mnist").X / 255.0
-    except OSError as reason:
-        pytest.skip(f"MNIST is not there: {reason}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KPCA_LAB_OFFLINE", "1")
+        try:
+            return load_dataset("mnist", scaling="unit").X
+        except DatasetUnavailableError as reason:
+            pytest.skip(f"MNIST is neither in the cache nor in a mirror: {reason}")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_estimator_contract import ESTIMATORS
 
 from kpca_lab.metrics import empirical_error
-from test_estimator_contract import ESTIMATORS
 
 
 @st.composite

@@ -146,7 +146,8 @@ def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
     np.fill_diagonal(gram, kernel.core_diagonal(samples))
     means = gram.mean(axis=0)
     for rows in row_blocks(n, 8 * n):
-        gram[rows] -= means + (means[rows, None] - means.mean())
+        gram[rows] -= means
+        gram[rows] -= (means[rows] - means.mean())[:, None]
     return gram
 
 

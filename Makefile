@@ -1,0 +1,43 @@
+# One environment in .venv, made from constraints.txt the first time that a target needs it.
+
+PYTHON ?= python3
+PROFILE ?= quick
+VENV := .venv
+RUN := $(VENV)/bin/python
+export PYTHONHASHSEED := 0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-20s %s\n", $$1, $$2 }'
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.installed ## Make the environment (other targets do it themselves)
+
+.PHONY: test
+test: setup ## Run all tests
+	$(RUN) -m pytest -n 2
+
+.PHONY: lint
+lint: setup ## Check style and format
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+.PHONY: bench
+bench: setup ## Measure speed against named peers; writes results/bench/
+	$(RUN) scripts/bench.py
+
+.PHONY: data
+data: setup ## Fetch and verify every data set that can be had; print a table
+	$(RUN) -m kpca_lab.datasets fetch
+
+.PHONY: clean
+clean: ## Remove the environment and what is not committed of the results
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis outputs multirun
+	rm -rf results/smoke results/quick

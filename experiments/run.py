@@ -18,7 +18,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 
-from kpca_lab.suite.config import ConfigError, check_keys, settings_of
+from kpca_lab.suite.config import Composer, ConfigError, check_keys, settings_of
 from kpca_lab.suite.runner import Failure, Summary, make_plan, run
 from kpca_lab.suite.show import rows_table
 from kpca_lab.suite.store import Store, write_atomically
@@ -45,7 +45,7 @@ def composed_run(config):
 
 
 def _one_of_a_sweep(plan, chosen):
-    if "joblib" in chosen.launcher._target_:
+    if "joblib" in chosen.launcher._target_:  # one of as many processes as there are cores
         plan.settings = replace(plan.settings, workers=1)
     summary = run([plan], compact=False)
     part = {
@@ -64,13 +64,53 @@ def _one_of_a_sweep(plan, chosen):
     write_atomically(path, json.dumps(part).encode())
 
 
+def run_sweep(job_overrides, compose):
+    """Run all jobs of a sweep together: what the launcher ``pool`` does.
+
+    Parameters
+    ----------
+    job_overrides : list of list of str
+    compose : callable
+        From overrides to a composed configuration.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    composer = Composer(compose)
+    try:
+        plans = [make_plan(composer.settings(overrides)) for overrides in job_overrides]
+    except ConfigError as error:
+        sys.exit(f"error: {error}")
+    summary = run(plans, compact=False)
+    jobs = {}
+    for plan in plans:
+        key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records)
+        jobs.setdefault(key, set()).update(plan.jobs)
+    _report(summary, jobs)
+    return summary.exit_code
+
+
+def _report(summary, jobs):
+    """Write the records of a sweep once, and say how it went."""
+    for (results_dir, profile, name, records), ids in sorted(jobs.items()):
+        store = Store(results_dir, profile)
+        path = store.compact(name, ids, into=records, keep_others=True)
+        print(rows_table(store.records(records), ids))
+        print(f"records: {path}", file=sys.stderr)
+    print(summary.text(), file=sys.stderr)
+
+
 class SweepSummary(Callback):
-    """Writes the records of a sweep once, when all its jobs have ended, and says how it went."""
+    """Puts together the parts of a sweep whose jobs Hydra's other launchers ran one by one."""
 
     def on_multirun_end(self, config, **kwargs):
-        """Put the parts together."""
+        """Write the records when all jobs have ended."""
         folder = Path(config.hydra.sweep.dir)
         parts = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        if not parts:
+            return
         summary, jobs = Summary(), {}
         for part in parts:
             key = (part["results_dir"], part["profile"], part["name"], part["records"])
@@ -82,21 +122,17 @@ class SweepSummary(Callback):
                 known = summary.skipped.setdefault(dataset, ([], command))[0]
                 known.extend(name for name in experiments if name not in known)
             summary.seconds += part["seconds"]
-        for (results_dir, profile, name, records), ids in sorted(jobs.items()):
-            store = Store(results_dir, profile)
-            path = store.compact(name, ids, into=records, keep_others=True)
-            print(rows_table(store.records(records), ids))
-            print(f"records: {path}", file=sys.stderr)
-        print(summary.text(), file=sys.stderr)
+        _report(summary, jobs)
         if summary.exit_code:
             sys.exit(summary.exit_code)
 
 
 def main(arguments=None):
     """Check the keys of the command line, then let Hydra compose and run it."""
-    words = sys.argv[1:] if arguments is None else arguments
+    if arguments is not None:
+        sys.argv[1:] = arguments
     try:
-        check_keys([word for word in words if "=" in word and not word.startswith("-")])
+        check_keys([word for word in sys.argv[1:] if "=" in word and not word.startswith("-")])
     except ConfigError as error:
         sys.exit(f"error: {error}")
     composed_run()

@@ -4,7 +4,6 @@ Work is shared: data, one basis for each selector and size, one full-KPCA refere
 space and centring, one fit for all ranks where a method's components are nested.
 """
 
-import inspect
 import statistics
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from kpca_lab.kernels import make_kernel
 from kpca_lab.methods.base import check_size
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
-from kpca_lab.suite.config import load_target
+from kpca_lab.suite.checks import load_target, parameters_of
 from kpca_lab.suite.errors import failure
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.samples import Samples, kernel_parameters, kernel_text, load_samples
@@ -129,7 +128,7 @@ class Workbench:
         """Every combination of method, selector and basis size that makes a difference."""
         n = len(self.samples.train)
         for name, method in self.settings["methods"].items():
-            takes = inspect.signature(load_target(method["target"])).parameters
+            takes = parameters_of(method["target"])
             size = method["size_parameter"] or ("n_basis" if "n_basis" in takes else None)
             if size is None or size in method["params"]:
                 yield Place(name)
@@ -168,8 +167,7 @@ class Workbench:
     def estimator(self, place: Place, r: int | None, **given):
         """The estimator of a place, not fitted."""
         method = self.settings["methods"][place.method]
-        target = load_target(method["target"])
-        takes = inspect.signature(target).parameters
+        takes = parameters_of(method["target"])
         wanted = {
             "n_components": r,
             "random_state": derive_seed(self.job.dataset["name"], self.job.seed, "estimator"),
@@ -179,7 +177,7 @@ class Workbench:
             **method["params"],
             **given,
         }
-        return target(**{key: value for key, value in wanted.items() if key in takes})
+        return load_target(method["target"])(**{key: value for key, value in wanted.items() if key in takes})
 
     def fit(self, place: Place) -> Iterator[Fit]:
         """Fit the estimator of a place: once for all ranks if it can be, else for each."""

@@ -31,6 +31,7 @@ IGNORED = {
     "kpca_lab.datasets.parsed_cache",
     "kpca_lab.datasets.registry",
     "kpca_lab.datasets.wheels",
+    "kpca_lab.suite.checks",
     "kpca_lab.suite.config",
     "kpca_lab.suite.errors",
     "kpca_lab.suite.jobs",

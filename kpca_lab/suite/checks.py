@@ -1,0 +1,149 @@
+"""Checks of a configuration, before anything is computed; every error names the valid choices."""
+
+import difflib
+import importlib
+import inspect
+import os
+from functools import cache
+
+from kpca_lab.datasets import dataset_options, list_datasets
+from kpca_lab.datasets.scaling import SCALINGS
+from kpca_lab.kernels import KERNELS
+
+__all__ = [
+    "ConfigError",
+    "check",
+    "check_n_basis",
+    "check_n_components",
+    "load_target",
+    "parameters_of",
+    "unknown",
+]
+
+SPLIT_KINDS = ("none", "random", "published", "official")
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be run, with the valid choices in its message."""
+
+
+@cache
+def load_target(path: str):
+    """The object at an import path such as ``kpca_lab.SubsetKPCA``."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, ValueError) as error:
+        raise ConfigError(f"target {path!r} cannot be imported: {error}") from error
+    except AttributeError:
+        public = [entry for entry in dir(importlib.import_module(module)) if not entry.startswith("_")]
+        raise ConfigError(unknown(f"name in {module}:", name, public)) from None
+
+
+@cache
+def parameters_of(path: str) -> tuple[str, ...]:
+    """Names of the parameters of the class or function at an import path."""
+    return tuple(inspect.signature(load_target(path)).parameters)
+
+
+def check(settings, seed: int, n_trials: int) -> None:
+    """Refuse settings that cannot be run.
+
+    Raises
+    ------
+    ConfigError
+    """
+    for name, dataset in settings.datasets.items():
+        _check_dataset(name, dataset)
+        for kernel in settings.kernels[name]:
+            _check_kernel(name, kernel)
+    for kind, group in (("method", "methods"), ("selector", "selectors"), ("metric", "metrics")):
+        for name, entry in getattr(settings, group).items():
+            _check_target(kind, name, entry)
+    check_n_basis(settings.n_basis)
+    check_n_components(settings.n_components or [None])
+    for key, value, least in (
+        ("seed", seed, 0),
+        ("n_trials", n_trials, 1),
+        ("repeats", settings.repeats, 1),
+        ("n_train", settings.n_train, 1),
+        ("n_test", settings.n_test, 1),
+        ("workers", settings.workers, 1),
+        ("threads", settings.threads, 1),
+    ):
+        if value is not None and value < least:
+            raise ConfigError(f"{key}={value}: must be a whole number from {least}")
+    for key, value in settings.limits.items():
+        if value is not None and not value > 0:
+            raise ConfigError(f"limits.{key}={value}: must be positive, or null for no limit")
+
+
+def _check_dataset(name, dataset):
+    if dataset["name"] not in list_datasets():
+        raise ConfigError(unknown("data set", dataset["name"], list_datasets()))
+    known = dataset_options(dataset["name"])
+    for option, value in dataset["options"].items():
+        if option not in known:
+            raise ConfigError(unknown(f"option of {name}:", option, list(known)))
+        if value == "???":
+            raise ConfigError(f"{name} needs dataset.options.{option}=...")
+        if option == "path" and value is not None and not os.path.exists(value):
+            raise ConfigError(f"{name}: there is no file {value}")
+    if dataset["scaling"] not in (None, *SCALINGS):
+        raise ConfigError(unknown("scaling", dataset["scaling"], ["null", *SCALINGS]))
+    if dataset["split"]["kind"] not in SPLIT_KINDS:
+        raise ConfigError(unknown("split kind", dataset["split"]["kind"], SPLIT_KINDS))
+
+
+def _check_kernel(name, kernel):
+    usable = [known for known in KERNELS if known != "precomputed"]
+    if kernel["kernel"] not in usable:
+        raise ConfigError(unknown("kernel", kernel["kernel"], usable))
+    if kernel["gamma_rule"] not in (None, "variance"):
+        raise ConfigError(unknown("gamma_rule", kernel["gamma_rule"], ["null", "variance"]))
+    gamma = kernel["gamma"]
+    if gamma is not None and (isinstance(gamma, bool) or not isinstance(gamma, int | float) or not gamma > 0):
+        raise ConfigError(
+            f"kernel.gamma={gamma!r} ({name}): must be a positive number, a list of them, or null"
+        )
+
+
+def _check_target(kind, name, entry):
+    if entry["target"] == "???":
+        raise ConfigError(f"{kind} {name}: its target, the import path of its code, is missing")
+    load_target(entry["target"])
+    if kind == "metric":
+        return
+    known = parameters_of(entry["target"])
+    for parameter in entry["params"]:
+        if parameter not in known:
+            raise ConfigError(unknown(f"parameter of {kind} {name}:", parameter, known))
+    size = entry.get("size_parameter")
+    if size is not None and size not in known:
+        raise ConfigError(unknown(f"size_parameter of method {name}:", size, known))
+
+
+def check_n_basis(values: list) -> None:
+    """Refuse what is no basis size."""
+    for value in values:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not value > 0 or (isinstance(value, float) and value > 1):
+            raise ConfigError(
+                f"n_basis={value!r}: must be a whole number from 1, a share in (0, 1], or a list of these"
+            )
+
+
+def check_n_components(values: list) -> None:
+    """Refuse what is no number of components."""
+    for value in values:
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ConfigError(
+                f"n_components={value!r}: must be a whole number from 1, a list of these, or null"
+            )
+
+
+def unknown(what: str, given, valid) -> str:
+    """The message about a name that does not exist."""
+    close = difflib.get_close_matches(str(given), [str(choice) for choice in valid], n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"unknown {what} {given!r}; {hint}valid choices: {', '.join(map(str, valid))}"

@@ -87,22 +87,21 @@ def write_table(path_without_suffix, frame, title, note=""):
 def published_table(rows):
     """A printed table with ours: frame for the CSV, title, header, body, which columns are text, notes."""
     paper, table = rows.paper.iloc[0], rows.table.iloc[0]
-    shown = rows.assign(theirs=[_theirs(cell) for cell in rows.itertuples()])
-    shown["mine"] = [_ours(cell, rows) for cell in rows.itertuples()]
+    theirs, mine = {}, {}
+    for cell in rows.itertuples():
+        theirs[cell.row, cell.column], mine[cell.row, cell.column] = _theirs(cell), _ours(cell, rows)
     names, columns = list(rows.row.unique()), list(rows.column.unique())
     if 2 * len(rows) < len(names) * len(
         columns
     ):  # a list rather than a table, such as numbers from sentences
         header = ["where", "what", "paper", "ours"]
-        body = [[cell.row, cell.column, cell.theirs, cell.mine] for cell in shown.itertuples()]
+        body = [[*place, theirs[place], mine[place]] for place in theirs]
     else:
         header = ["", "", *columns]
-        grid = shown.set_index(["row", "column"])
         body = []
         for name in names:
-            for which, label in (("theirs", "paper"), ("mine", "ours")):
-                line = grid.loc[name, which].reindex(columns).fillna("")
-                body.append([name if which == "theirs" else "", label, *line])
+            body.append([name, "paper", *(theirs.get((name, column), "") for column in columns)])
+            body.append(["", "ours", *(mine.get((name, column), "") for column in columns)])
     title = f"{PAPERS[paper]}, {_title(f'{paper}/{table}')}"
     frame = rows.drop(columns=["decimals", "kind", "printed_trials"])
     return frame, title, header, body, [True, True] + [False] * (len(header) - 2), [LEGEND, *_remarks(rows)]

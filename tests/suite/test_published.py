@@ -30,7 +30,8 @@ def test_all_tables_are_there():
     assert set(tables["washizawa2012"]) == {f"table{i}" for i in range(1, 9)}
     assert set(tables["zhang2010"]) == {f"table{i}" for i in range(1, 12)}
     assert set(tables["chin2006"]) == {"table1", "table2"}
-    assert all(key in load_titles().index for key in zip(CELLS.paper, CELLS.table))
+    titles = load_titles().index
+    assert all(key in titles for key in set(zip(CELLS.paper, CELLS.table)))
 
 
 def test_a_flag_says_why_and_only_lost_cells_have_no_value():

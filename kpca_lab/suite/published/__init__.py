@@ -17,6 +17,7 @@ Columns of the files:
 ============  ==========================================================================================
 """
 
+from functools import cache
 from importlib import resources
 
 import pandas as pd
@@ -66,6 +67,7 @@ def load_published(paper=None):
     return frame.fillna(dict.fromkeys(text, ""))
 
 
+@cache
 def load_titles():
     """Titles of the papers' tables and figures in our words: Series indexed by (paper, item)."""
     return _read("titles.csv", dtype=str).set_index(["paper", "item"])["title"]

@@ -94,14 +94,16 @@ class Composer:
     compose : callable
         From a list of overrides to a configuration with its ``hydra`` node. It is called once for
         each choice of groups; values are put in after that, checked by the schema.
+    conf : Path
+        The folder of the configuration.
     """
 
-    def __init__(self, compose):
-        self._compose, self._bases = compose, {}
+    def __init__(self, compose, conf: Path = CONF):
+        self._compose, self._conf, self._bases = compose, conf, {}
 
     def settings(self, overrides: Iterable[str]) -> Settings:
         """Compose one configuration, and check it."""
-        check_keys(overrides)
+        check_keys(overrides, conf=self._conf)
         given = [parse_override(text) for text in overrides]
         groups = tuple(override.input_line for override in given if _chooses_groups(override))
         if groups not in self._bases:
@@ -118,7 +120,8 @@ class Composer:
                 try:
                     OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
                 except OmegaConfBaseException as error:
-                    raise ConfigError(f"{override.input_line}: {error}") from error
+                    hint = f" (to add a key, write +{override.input_line})" if "struct" in str(error) else ""
+                    raise ConfigError(f"{override.input_line}: {error}{hint}") from error
         return _settings(config, given, folders)
 
 
@@ -190,7 +193,7 @@ def compose_many(many: Iterable[Iterable[str]], *, conf: Path = CONF) -> list[Se
     """The same for several configurations."""
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf), version_base="1.3"):
-        composer = Composer(lambda texts: compose("config", overrides=texts, return_hydra_config=True))
+        composer = Composer(lambda texts: compose("config", overrides=texts, return_hydra_config=True), conf)
         return [composer.settings(list(overrides)) for overrides in many]
 
 
@@ -222,7 +225,7 @@ def compose_experiments(items: Iterable[str], profile: str, results_dir: str = "
     except (OSError, ValueError, KeyError, TypeError):
         pass
     missing = [item for item in items if item not in kept]
-    own = [f"profile={profile}", f"results_dir={results_dir}"]
+    own = [f"profile={profile}", *([] if results_dir == "results" else [f"results_dir={results_dir}"])]
     if missing:
         kept |= zip(missing, compose_many([f"+experiment={item}", *own] for item in missing))
         content = {"version": version, "items": {item: asdict(entry) for item, entry in kept.items()}}
@@ -239,34 +242,56 @@ def _conf_version():
     return digest.hexdigest()
 
 
-def check_keys(overrides: Iterable[str]) -> None:
-    """Refuse overrides of keys that do not exist, before Hydra does with less to say.
+def check_keys(overrides: Iterable[str], *, conf: Path = CONF) -> None:
+    """Refuse overrides of keys and options that do not exist, before Hydra does with less to say.
 
     Parameters
     ----------
     overrides : iterable of str
         With sweeps, such as ``seed=1,2``, or without.
+    conf : Path
+        The folder of the configuration. More folders, ``hydra.searchpath``, leave options to Hydra.
 
     Raises
     ------
     ConfigError
     """
+    overrides = list(overrides)
+    alone = not any("hydra.searchpath" in text for text in overrides)
     for text in overrides:
-        _check_key(text)
+        _check_key(text, Path(conf) if alone else None)
 
 
 @cache
-def _check_key(text):
+def _check_key(text, conf):
     known = [entry.name for entry in fields(RunConf)]
     override = parse_override(text)
-    key = re.split("[./@]", override.key_or_group)[0]
-    if key not in (*known, *GROUPS, "hydra"):
-        raise ConfigError(unknown("key", key, [*known, *GROUPS]))
-    check_values = {"n_basis": check_n_basis, "n_components": check_n_components}.get(override.key_or_group)
-    if check_values and not override.is_delete():
-        swept = override.is_sweep_override()
-        for value in override.sweep_iterator() if swept else [override.value()]:
-            check_values(_listed(value))
+    key = override.key_or_group
+    first = re.split("[./@]", key)[0]
+    if first not in (*known, *GROUPS, "hydra"):
+        raise ConfigError(unknown("key", first, dict.fromkeys([*known, *GROUPS])))
+    if override.is_delete():
+        return
+    values = list(override.sweep_iterator()) if override.is_sweep_override() else [override.value()]
+    for value in values:
+        if key == "n_basis":
+            check_n_basis(_listed(value))
+        elif key == "n_components":
+            check_n_components(_listed(value))
+        elif key in GROUPS and conf is not None:
+            for option in _listed(value):
+                if not (conf / key / f"{option}.yaml").is_file():
+                    raise ConfigError(unknown(key, str(option), _options([conf], key)))
+
+
+def _options(folders, group):
+    return sorted(
+        {
+            path.relative_to(folder / group).with_suffix("").as_posix()
+            for folder in folders
+            for path in (folder / group).rglob("*.yaml")
+        }
+    )
 
 
 def settings_of(composed: DictConfig) -> Settings:
@@ -354,12 +379,7 @@ def load_option(folders: list[Path], group: str, name: str) -> dict:
         path = folder / group / f"{name}.yaml"
         if path.is_file():
             return yaml.safe_load(path.read_text(encoding="utf-8"))
-    known = {
-        path.relative_to(folder / group).with_suffix("").as_posix()
-        for folder in folders
-        for path in (folder / group).rglob("*.yaml")
-    }
-    raise ConfigError(unknown(group, name, sorted(known)))
+    raise ConfigError(unknown(group, name, _options(folders, group)))
 
 
 def _kernels(given, own):

@@ -49,8 +49,9 @@ class Store:
         self.root = Path(results_dir) / profile
 
     def records_path(self, name: str) -> Path:
-        """The CSV of an experiment ``<paper>/<item>``."""
-        return self.root / "records" / f"{name}.csv"
+        """The CSV of an experiment ``<paper>/<item>``; runs of one's own are kept apart, in ``custom``."""
+        folder = self.root if name.startswith("custom/") else self.root / "records"
+        return folder / f"{name}.csv"
 
     def job_path(self, name: str, job: str) -> Path:
         """The file of one job."""
@@ -185,6 +186,18 @@ class Store:
     def records(self, name: str) -> pd.DataFrame:
         """The records of an experiment; empty if there are none."""
         return read_records(self.records_path(name))
+
+    def all_records(self) -> pd.DataFrame:
+        """The records of all experiments of the papers."""
+        tables = [read_records(path) for path in sorted((self.root / "records").glob("*/*.csv"))]
+        tables = [table for table in tables if len(table)]
+        return pd.concat(tables, ignore_index=True) if tables else read_records("")
+
+    def seconds(self, name: str, jobs: Iterable[str]) -> float | None:
+        """What some jobs took to compute, in all; None if their files are not there."""
+        stored = [self._read(self.job_path(name, job)) for job in jobs]
+        found = [entry["seconds"] for entry in stored if entry is not None]
+        return round(sum(found), 3) if found else None
 
     def arrays(self, name: str) -> dict[str, dict[str, np.ndarray]]:
         """Arrays of an experiment, by job and name."""

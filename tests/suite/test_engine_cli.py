@@ -1,0 +1,113 @@
+"""The command lines, in this process: one run, a sweep, an added method, and reproduce."""
+
+import json
+import sys
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+
+from experiments import reproduce
+from experiments import run as command
+from kpca_lab.suite.pool import close_idle
+from kpca_lab.suite.store import read_records
+
+SMALL = ["n_train=30", "n_components=3", "n_basis=6", "profile=smoke"]
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Run ``experiments.run`` and return exit code, output, errors."""
+
+    def call(*words):
+        GlobalHydra.instance().clear()
+        monkeypatch.setattr(sys, "argv", ["run", *words, *SMALL, f"results_dir={tmp_path}"])
+        code = 0
+        try:
+            command.main()
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_one_run_prints_its_rows(cli, tmp_path):
+    code, out, err = cli("dataset=gaussian50", "method=[subset,full]", "selector=kmeans", "seed=3")
+    assert not code
+    assert "subset" in out and "normalized_empirical_error" in out and "1 jobs computed" in err
+    records = read_records(tmp_path / "smoke" / "custom" / "gaussian50.csv")
+    assert set(records["method"]) == {"subset", "full"} and set(records["seed"]) == {3}
+
+
+def test_a_sweep_runs_every_combination_and_gathers_the_records(cli, tmp_path):
+    code, out, _ = cli("-m", "method=subset,reduced,nystrom", "seed=range(0,3)")
+    assert not code
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    assert records["job"].nunique() == 9
+    assert set(zip(records["method"], records["seed"])) == {
+        (method, seed) for method in ("subset", "reduced", "nystrom") for seed in range(3)
+    }
+    assert "3 trials" in out
+    code, _, err = cli("-m", "method=subset,reduced", "seed=range(0,4)")
+    assert not code and "2 jobs computed, 6 done before" in err
+    assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 11
+
+
+def test_a_wrong_choice_in_a_sweep_is_refused_before_any_computing(cli, tmp_path):
+    code, _, _ = cli("-m", "method=subset,nothing")
+    assert "nothing" in code and "nystrom" in code
+    assert not list(tmp_path.rglob("*.csv"))
+
+
+def test_a_failure_gives_a_non_zero_exit_code(cli):
+    code, _, err = cli("+methods.bad.target=engine_probe.Failing")
+    assert code == 1 and "this method always fails" in err and "1 failed" in err
+
+
+def test_hydras_sequential_launcher_gives_the_same(cli, tmp_path):
+    code, _, err = cli("-m", "hydra/launcher=basic", "method=subset,reduced")
+    assert not code and "2 jobs computed" in err
+    assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 2
+
+
+def test_a_method_of_one_file_and_one_yaml_appears_in_the_records(cli, tmp_path, monkeypatch):
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "added_method.py").write_text(
+        "from kpca_lab.methods.subset import SubsetKPCA\n\n\n"
+        "class AddedKPCA(SubsetKPCA):\n    '''A method of the user's own.'''\n"
+    )
+    option = tmp_path / "conf" / "method" / "added.yaml"
+    option.parent.mkdir(parents=True)
+    option.write_text("# @package methods.added\ntarget: added_method.AddedKPCA\nparams: {center: false}\n")
+    monkeypatch.syspath_prepend(code)
+    # Workers that are running do not know the new folder.
+    close_idle()
+    status, out, _ = cli(
+        f"hydra.searchpath=[file://{tmp_path / 'conf'}]", "method=[added,subset]", "center=false"
+    )
+    assert not status and "added" in out
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    values = records.pivot(index="metric", columns="method", values="value")
+    assert (values["added"] == values["subset"]).all()
+
+
+def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
+    words = ["--profile", "smoke", "--only", "washizawa2012/table1", "--results-dir", str(tmp_path)]
+    assert reproduce.main(["tables", *words]) == 0
+    folder = tmp_path / "smoke"
+    for name in ("records/washizawa2012/table1.csv", "scoreboard.csv", "claims.csv", "environment.json",
+                 "tables/washizawa2012/table1.md"):  # fmt: skip
+        assert (folder / name).is_file(), name
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["experiments"]["washizawa2012/table1"]["jobs"] == 2
+    assert reproduce.main(["report", *words]) == 0
+    assert (folder / "report" / "index.html").is_file()
+    capsys.readouterr()
+    assert reproduce.main(["run", *words]) == 0
+    assert "0 jobs computed, 2 done before" in capsys.readouterr().err
+
+
+def test_reproduce_refuses_unknown_items_with_the_valid_ones(capsys):
+    assert reproduce.main(["run", "--only", "washizawa2013"]) == 2
+    assert "washizawa2012/table1" in capsys.readouterr().err

@@ -37,6 +37,21 @@ bench: setup ## Measure speed against named peers; writes results/bench/
 data: setup ## Fetch and verify every data set that can be had; print a table
 	$(RUN) -m kpca_lab.datasets fetch
 
+REPRODUCE = $(RUN) -m experiments.reproduce
+SELECTION = --profile $(PROFILE) $(foreach item,$(ONLY),--only $(item)) $(if $(FORCE),--force)
+
+.PHONY: reproduce-tables
+reproduce-tables: setup ## Compute the papers' tables, scoreboard and claims (PROFILE=smoke|quick|paper, ONLY=, FORCE=1)
+	$(REPRODUCE) tables $(SELECTION)
+
+.PHONY: reproduce-figures
+reproduce-figures: setup ## Compute the papers' figures (same options)
+	$(REPRODUCE) figures $(SELECTION)
+
+.PHONY: report
+report: setup ## Write results/PROFILE/report/index.html from what was computed
+	$(REPRODUCE) report --profile $(PROFILE)
+
 .PHONY: clean
 clean: ## Remove the environment and what is not committed of the results
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis outputs multirun

@@ -5,8 +5,6 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from kpca_lab.suite import style
@@ -28,6 +26,7 @@ from kpca_lab.suite.plots.samples import (
     projection_components,
     scatter,
 )
+from kpca_lab.suite.store import Store
 
 __all__ = [
     "ContourPanel",
@@ -98,14 +97,14 @@ def write_figures(profile_dir, only=None, *, makers=None) -> Written:
         from kpca_lab.suite.registry import load_experiments
 
         makers = load_experiments().figure_makers
-    result = Written()
+    result, store = Written(), Store(profile_dir.parent, profile_dir.name)
     for item in _chosen(makers, only):
-        records = _records(profile_dir, item)
-        if records is None:
+        records = store.records(item)
+        if records.empty:
             result.skipped[item] = "no records: run the experiment first"
             continue
         try:
-            drawn = makers[item](records, _arrays(profile_dir, item))
+            drawn = makers[item](records, store.arrays(item))
             for path, figure in _named(item, drawn).items():
                 result.written += style.save(figure, profile_dir / "figures" / path)
         except Exception as error:  # whatever goes wrong in one figure must not cost the others
@@ -134,21 +133,3 @@ def _named(item, drawn) -> dict[str, Figure]:
         paper = item.split("/")[0]
         return {f"{paper}/{name}": figure for name, figure in drawn.items()}
     raise TypeError(f"The function of {item} gave {type(drawn).__name__}, not a Figure or a dict of Figures.")
-
-
-def _records(profile_dir, item) -> pd.DataFrame | None:
-    path = profile_dir / "records" / f"{item}.csv"
-    if not path.exists():
-        return None
-    records = pd.read_csv(path, dtype={"selector": "string", "parameters": "string", "error": "string"})
-    return None if records.empty else records
-
-
-def _arrays(profile_dir, item) -> dict[str, dict[str, np.ndarray]]:
-    """The arrays of each job: job to name to array."""
-    folder = profile_dir / "arrays" / item
-    result = {}
-    for path in sorted(folder.glob("*.npz")):
-        with np.load(path, allow_pickle=False) as stored:
-            result[path.stem] = {name: stored[name] for name in stored.files}
-    return result

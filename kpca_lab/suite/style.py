@@ -1,13 +1,12 @@
 """How every figure of the project looks: one colour, marker and line per method, one line per selector.
 
 Any two of the fourteen colours differ by at least 16 units of CIE 1976 colour difference, for normal vision
-and for the three kinds of colour blindness (a test computes it); markers and line styles repeat the distinction,
-so that a grey print is readable too.
+and for the three kinds of colour blindness (a test computes it); markers and line styles repeat the
+distinction, so that a grey print is readable too.
 """
 
-import os
+import io
 import re
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from kpca_lab.suite.store import write_atomically
 
 COLUMN_WIDTH = 3.4  # inches: one column of a two-column page
 TEXT_WIDTH = 7.0  # inches: the whole width of the page
@@ -117,6 +118,7 @@ METRICS = {
     "peak_memory": "Peak memory [MB]",
     "m": "Number of basis samples $m$",
     "basis_share": "Basis size (share of the samples)",
+    "basis": "Basis size (share of the samples)",
     "n_basis": "Basis size (share of the samples)",
     "r": "Number of components $r$",
     "n": "Number of samples $n$",
@@ -271,20 +273,15 @@ def save(fig, path_without_suffix) -> list[Path]:
         The two files.
     """
     target = Path(path_without_suffix)
-    target.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     written = []
-    for suffix in ("png", "pdf"):
-        path = target.parent / f"{target.name}.{suffix}"
-        with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as part:
-            try:
-                with context():
-                    fig.savefig(part, format=suffix, dpi=PNG_DPI, metadata=metadata[suffix])
-            except BaseException:
-                part.close()
-                os.unlink(part.name)
-                raise
-        os.chmod(part.name, 0o644)
-        os.replace(part.name, path)
-        written.append(path)
+    with context():
+        fig.draw_without_rendering()
+    fig.set_layout_engine("none")  # placed once for both files, which is most of the work
+    for suffix, entries in metadata.items():
+        content = io.BytesIO()
+        with context():
+            fig.savefig(content, format=suffix, dpi=PNG_DPI, metadata=entries)
+        written.append(target.parent / f"{target.name}.{suffix}")
+        write_atomically(written[-1], content.getvalue())
     return written

@@ -113,7 +113,7 @@ def _draw_panel(ax, panel, levels):
     if levels[-1] > levels[0]:  # a constant has no curves
         # yellow, the end of the scale, would be lost on white
         drawn = ax.contour(
-            panel.x, panel.y, panel.values, levels=levels, cmap=_dark_part_of("viridis"), linewidths=0.9
+            panel.x, panel.y, panel.values, levels=levels, cmap=_dark_part_of("plasma"), linewidths=0.9
         )
     marked = panel.highlighted()
     if len(marked):

@@ -10,7 +10,7 @@ from kpca_lab.suite import style
 from kpca_lab.suite.plots import data
 
 SERIES = ("method", "selector")
-_SHARES = ("basis_share", "n_basis", "share")
+_SHARES = ("basis", "basis_share", "n_basis")
 
 
 def _panel_values(records, panels) -> list:
@@ -132,7 +132,7 @@ def curves(
     metrics : str or list of str
         One row of panels for each.
     x : str, default="m"
-        A column or a setting of the column ``parameters``; ``basis_share`` and ``n_basis`` are in per cent.
+        A column or a setting of the column ``parameters``; ``basis`` and ``n_basis`` are in per cent.
     panels : str or None, default="dataset"
         The column that tells panels apart.
     by : sequence of str, default=("method", "selector")
@@ -297,8 +297,7 @@ def _annotate_ends(ax, part, along, color) -> None:
     # above the line where it starts and below it where it ends, so that neighbours rarely meet
     for place, shift, align in ((0, 4, "bottom"), (len(part) - 1, -4, "top")):
         point = part.iloc[place]
-        number = point[along]
-        text = f"{number:g}" if isinstance(number, (int, float, np.number)) else str(number)
+        text = "" if np.isnan(point[along]) else f"{point[along]:g}"
         ax.annotate(
             text, (point["x"], point["y"]), xytext=(0, shift), textcoords="offset points", fontsize=6,
             color=color, ha="center", va=align,

@@ -47,6 +47,19 @@ def filled(rows, columns) -> pd.DataFrame:
     return rows.assign(**{c: rows[c].astype(object).where(rows[c].notna(), "") for c in columns})
 
 
+def numbers(rows, column) -> np.ndarray:
+    """A column or parameter as numbers, nan where there is none.
+
+    ``basis_share``, where the records do not have it, is m divided by the largest m of the data set.
+    """
+    if column == "basis_share" and column not in rows:
+        m = numbers(rows, "m")
+        return np.round(m / pd.Series(m, rows.index).groupby(rows["dataset"]).transform("max").to_numpy(), 4)
+    if column not in rows:
+        raise KeyError(f"The records have no column or parameter {column!r}; they have {list(rows.columns)}.")
+    return pd.to_numeric(rows[column]).to_numpy(dtype=float, na_value=np.nan)
+
+
 def summary(records, metric, x, by) -> pd.DataFrame:
     """Mean, standard deviation and number of the values of a metric for each x and each series.
 
@@ -66,9 +79,7 @@ def summary(records, metric, x, by) -> pd.DataFrame:
     """
     rows = with_parameters(usable(records))
     rows = filled(rows[rows["metric"] == metric], by)
-    if x not in rows:
-        raise KeyError(f"The records have no column or parameter {x!r}; they have {list(rows.columns)}.")
-    rows[x] = pd.to_numeric(rows[x])
+    rows[x] = numbers(rows, x)
     groups = rows.groupby([*by, x], sort=False, dropna=True)["value"]
     table = groups.agg(mean="mean", sd="std", count="size").reset_index()
     return table.fillna({"sd": 0.0}).sort_values(x, kind="stable", ignore_index=True)
@@ -77,15 +88,19 @@ def summary(records, metric, x, by) -> pd.DataFrame:
 def paired(records, x_metric, y_metric, along, by) -> pd.DataFrame:
     """Means of two metrics for each value of ``along`` and each series; ``seconds`` is that column."""
     rows = with_parameters(usable(records))
-    keys = [*by, along]
+    rows[along] = numbers(rows, along)
     y = rows[rows["metric"] == y_metric]
     if x_metric == "seconds":
         x = y.assign(value=pd.to_numeric(y["seconds"], errors="coerce")).dropna(subset="value")
     else:
         x = rows[rows["metric"] == x_metric]
-    means = [filled(part, keys).groupby(keys, sort=False)["value"].mean() for part in (x, y)]
-    table = pd.concat(means, axis=1, keys=["x", "y"], join="inner").reset_index()
-    return table.sort_values(along, kind="stable", ignore_index=True)
+    keys = [*by, along]
+    means = [
+        filled(part, by).groupby(keys, sort=False, dropna=False)["value"].mean().rename(name).reset_index()
+        for part, name in ((x, "x"), (y, "y"))
+    ]
+    # methods without the setting have nan there, which a merge takes for equal
+    return means[0].merge(means[1], on=keys).sort_values(along, kind="stable", ignore_index=True)
 
 
 def metric_rows(records, metric) -> pd.DataFrame:

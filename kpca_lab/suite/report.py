@@ -1,0 +1,366 @@
+"""One self-contained page of what a profile computed: scoreboard, claims, tables, figures, notes.
+
+The page reads the files of ``results/<profile>`` only; what is missing is left out, with a line that says
+how to make it. It needs no network: style, script and pictures are within, and its content policy forbids
+the rest.
+"""
+
+import argparse
+import base64
+import io
+import json
+import math
+import re
+from importlib import resources
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from PIL import Image
+
+from kpca_lab.suite.markdown import render_notes, render_table, slug
+from kpca_lab.suite.published import KEY, PAPERS, format_number, load_published, load_titles
+from kpca_lab.suite.scoreboard import VERDICTS, read_scoreboard
+from kpca_lab.suite.store import read_records, write_atomically
+
+PICTURE_WIDTH = 1400  # pixels: the width of the page at a device ratio near two
+PICTURES_LIMIT = 9_000_000  # bytes of all pictures; base64 makes 12 MB of them
+CLAIM_VERDICTS = ("holds", "fails", "not run")
+# what the scoreboard writes for a cell that is off; the page has a link instead
+READINGS = re.compile(r"^readings tried: \S+?(; |$)")
+
+
+def write_report(profile_dir) -> Path:
+    """Write ``<profile_dir>/report/index.html`` from the files of a profile.
+
+    Parameters
+    ----------
+    profile_dir : path
+        Such as ``results/quick``.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    """
+    profile_dir = Path(profile_dir)
+    if not profile_dir.is_dir():
+        raise FileNotFoundError(
+            f"There are no results in {profile_dir}: "
+            f"run make reproduce-tables PROFILE={profile_dir.name} first."
+        )
+    page = profile_dir / "report" / "index.html"
+    write_atomically(page, render_report(profile_dir).encode())
+    return page
+
+
+def render_report(profile_dir) -> str:
+    """The page of `write_report` as text."""
+    profile_dir = Path(profile_dir)
+    profile = profile_dir.name
+    summary = _json(profile_dir / "summary.json")
+    experiments = _experiments(profile_dir)
+    notes = {paper: render_notes(paper, _notes(paper)) for paper in PAPERS}
+    scoreboard, claims = _scoreboard(profile_dir, notes), _claims(profile_dir)
+    pictures = _Pictures(profile_dir)
+    titles = load_titles().to_dict()
+    papers = []
+    for name, title in PAPERS.items():
+        paper = {
+            "name": name,
+            "title": title,
+            "tables": _tables(profile_dir, name),
+            "figures": pictures.of_paper(name, titles),
+            "notes": notes[name],
+        }
+        for item in paper["tables"] + paper["figures"]:
+            item["commands"] = _commands(name, item, profile, experiments)
+        papers.append(paper)
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("kpca_lab.suite", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    templates.filters["named"] = lambda text: str(text).replace("_", " ")
+    return templates.get_template("report.html").render(
+        profile=profile,
+        environment=_json(profile_dir / "environment.json"),
+        experiments=experiments,
+        seconds=_seconds(profile_dir, summary, experiments),
+        scoreboard=scoreboard,
+        counts=_counts(scoreboard, list(VERDICTS)),
+        verdicts=list(VERDICTS),
+        claims=claims,
+        claim_counts=_counts(claims, list(CLAIM_VERDICTS)),
+        claim_verdicts=list(CLAIM_VERDICTS),
+        papers=papers,
+        skipped=_skipped(summary),
+        failures=[failure for entry in experiments for failure in entry["failures"]],
+        style=_template("report.css"),
+        script=_template("report.js"),
+    )
+
+
+def _template(name) -> str:
+    return resources.files("kpca_lab.suite").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _notes(paper) -> str:
+    path = resources.files("kpca_lab.suite").joinpath("notes", f"{paper}.md")
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _json(path) -> dict:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _experiments(profile_dir) -> list[dict]:
+    """The experiments with records: their numbers of jobs and rows, and what failed."""
+    found = []
+    for path in sorted((profile_dir / "records").glob("*/*.csv")):
+        records = read_records(path)
+        bad = records[records["status"] != "done"]
+        failures = bad[["experiment", "dataset", "split", "method", "selector", "status", "error"]]
+        fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
+        found.append(
+            {
+                "name": f"{path.parent.name}/{path.stem}",
+                "jobs": records["job"].nunique(),
+                "rows": len(records),
+                "seconds": float(fits.sum()),
+                "failures": failures.drop_duplicates().to_dict("records"),
+            }
+        )
+    return found
+
+
+def _seconds(profile_dir, summary, experiments) -> str:
+    """What the profile took: as the run says, else the sum of its jobs, else that of the fits."""
+    if isinstance(summary.get("seconds"), int | float):
+        return f"{_duration(summary['seconds'])} in all"
+    jobs = [_json(path).get("seconds", 0.0) for path in (profile_dir / "jobs").glob("**/*.json")]
+    if jobs:
+        return f"{_duration(sum(jobs))} of computing, summed over {len(jobs)} jobs"
+    fits = sum(entry["seconds"] for entry in experiments)
+    return f"{_duration(fits)} within the fits" if fits else ""
+
+
+def _duration(seconds) -> str:
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _skipped(summary) -> list[dict]:
+    """What was left out for want of data: ``skipped`` of the summary, data set to (experiments, command)."""
+    found = []
+    for dataset, (experiments, command) in sorted(summary.get("skipped", {}).items()):
+        found.append({"dataset": dataset, "experiments": experiments, "command": command})
+    return found
+
+
+def _scoreboard(profile_dir, notes) -> list[dict]:
+    """The rows of the scoreboard with their numbers as printed texts and as keys to sort by."""
+    board = read_scoreboard(profile_dir)
+    if board is None:
+        return []
+    decimals = load_published()[[*KEY, "decimals"]].drop_duplicates(KEY)
+    rows = []
+    for cell in board.merge(decimals, on=KEY, how="left").to_dict("records"):
+        digits = 4 if pd.isna(cell["decimals"]) else int(cell["decimals"])
+        rows.append(
+            {name: cell[name] for name in ("paper", "table", "row", "column", "verdict")}
+            | {
+                "paper_title": PAPERS.get(cell["paper"], cell["paper"]),
+                "published": _pair(cell["published"], cell["published_sd"], digits),
+                "published_key": _key(cell["published"]),
+                "ours": _pair(cell["ours"], cell["ours_sd"], digits),
+                "ours_key": _key(cell["ours"]),
+                "trials": "" if pd.isna(cell["trials"]) else int(cell["trials"]),
+                "rank": VERDICTS.index(cell["verdict"]) if cell["verdict"] in VERDICTS else len(VERDICTS),
+                "note": READINGS.sub("", cell["note"]),
+                "anchor": _anchor(cell, notes),
+            }
+        )
+    return rows
+
+
+def _anchor(cell, notes) -> str:
+    """The id of the notes on the table of a cell that is off, "" for other cells."""
+    own = notes.get(cell["paper"], "")
+    if cell["verdict"] != "off" or not own:
+        return ""
+    anchor = f"notes-{cell['paper']}-{slug(cell['table'])}"
+    return anchor if f'id="{anchor}"' in own else f"notes-{cell['paper']}"
+
+
+def _pair(value, sd, decimals) -> str:
+    """A mean with its deviation, as the papers print them."""
+    text = format_number(value, decimals)
+    return f"{text} ± {format_number(sd, decimals)}" if text and not pd.isna(sd) else text
+
+
+def _key(value) -> str:
+    return "" if pd.isna(value) or not math.isfinite(value) else repr(float(value))
+
+
+def _claims(profile_dir) -> list[dict]:
+    path = profile_dir / "claims.csv"
+    if not path.is_file():
+        return []
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
+    for row in rows:
+        row["paper_title"] = PAPERS.get(row["paper"], row["paper"])
+        row["where"] = row.get("where", "")
+    return rows
+
+
+def _counts(rows, verdicts) -> list[dict]:
+    """The number of rows by paper and verdict, and of all."""
+    found = []
+    for paper, title in [*PAPERS.items(), ("", "All papers")]:
+        own = [row["verdict"] for row in rows if paper in ("", row["paper"])]
+        if own:
+            numbers = {name: own.count(name) for name in verdicts}
+            found.append({"paper": paper, "title": title, "numbers": numbers, "total": len(own)})
+    return found
+
+
+def _title(titles, paper, item) -> str:
+    return titles.get((paper, item), "")
+
+
+def _label(item) -> str:
+    """``table1`` as "Table 1", ``figure3_concrete`` as "Figure 3 concrete"."""
+    return slug(item).replace("-", " ").replace("_", " ").capitalize()
+
+
+def _tables(profile_dir, paper) -> list[dict]:
+    found = []
+    for path in sorted((profile_dir / "tables" / paper).glob("*.md"), key=lambda path: _natural(path.stem)):
+        label = _label(path.stem)
+        title, body = render_table(path.read_text(encoding="utf-8"), f"{PAPERS[paper]}, {label}")
+        found.append(
+            {
+                "kind": "table",
+                "item": path.stem,
+                "label": label,
+                "title": title.removeprefix(f"{PAPERS[paper]}, ") or label,
+                "body": body,
+                "printed": not path.stem.endswith("_all"),
+                "files": [
+                    f"../tables/{paper}/{path.stem}.{suffix}"
+                    for suffix in ("csv", "md", "tex")
+                    if path.with_suffix(f".{suffix}").exists()
+                ],
+            }
+        )
+    return found
+
+
+def _natural(name) -> list:
+    """A key that puts table2 before table10."""
+    parts = slug(name).split("-")
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+
+def _commands(paper, item, profile, experiments) -> list[str]:
+    """What makes a table or figure again: its experiment, if it is one of its own, and the writing of it."""
+    make = {"table": "reproduce-tables", "figure": "reproduce-figures"}[item["kind"]]
+    commands = []
+    known = [entry["name"] for entry in experiments]
+    own = [name for name in known if name == f"{paper}/{item['item']}"]
+    # figure3_concrete and table1_all come from the records of figure3 and table1
+    own = own or [name for name in known if f"{paper}/{item['item']}".startswith(f"{name}_")]
+    if own:
+        commands.append(f"python -m experiments.run +experiment={own[0]} profile={profile}")
+    return [*commands, f"make {make} PROFILE={profile}"]
+
+
+class _Pictures:
+    """The figures of a profile as data URIs, made smaller where they would be too much for one page."""
+
+    def __init__(self, profile_dir):
+        self.folder = profile_dir / "figures"
+        self.paths = sorted(self.folder.glob("*/*.png"), key=lambda path: _natural(path.stem))
+        total = sum(path.stat().st_size for path in self.paths)
+        self.share = min(1.0, PICTURES_LIMIT / total) if total else 1.0
+
+    def of_paper(self, paper, titles) -> list[dict]:
+        found = []
+        for path in self.paths:
+            if path.parent.name != paper:
+                continue
+            content, width, height = _picture(path, self.share)
+            title = _title(titles, paper, path.stem) or _title(titles, paper, path.stem.split("_")[0])
+            found.append(
+                {
+                    "kind": "figure",
+                    "item": path.stem,
+                    "label": _label(path.stem),
+                    "title": title,
+                    "uri": f"data:image/png;base64,{base64.b64encode(content).decode()}",
+                    "width": width // 2,
+                    "height": height // 2,
+                    "files": [
+                        f"../figures/{paper}/{path.stem}.{suffix}"
+                        for suffix in ("pdf", "png")
+                        if path.with_suffix(f".{suffix}").exists()
+                    ],
+                }
+            )
+        return found
+
+
+def _picture(path, share) -> tuple[bytes, int, int]:
+    """A picture as PNG bytes, and its size; ``share`` is the part of its bytes that it may have."""
+    content = path.read_bytes()
+    with Image.open(io.BytesIO(content)) as picture:
+        shown = picture.size
+        if share >= 1 and picture.width <= PICTURE_WIDTH:
+            return content, *shown
+        limit = share * len(content)
+        width = min(picture.width, PICTURE_WIDTH)
+        while True:
+            small = _encoded(picture, width)
+            # below 500 pixels the labels are lost: rather a large page than one that cannot be read
+            if len(small) <= limit or width < 600:
+                return small, *shown
+            width = int(0.85 * width)
+
+
+def _encoded(picture, width) -> bytes:
+    plain = picture.convert("RGB")
+    if width < picture.width:
+        plain = plain.resize((width, round(width * picture.height / picture.width)), Image.Resampling.LANCZOS)
+    content = io.BytesIO()
+    # 256 colours are enough for curves and grey images, and take a third of the bytes
+    plain.quantize(256, method=Image.Quantize.MEDIANCUT).save(content, format="PNG", optimize=True)
+    return content.getvalue()
+
+
+def main(arguments=None) -> None:
+    """Command line: ``python -m kpca_lab.suite.report results/quick``."""
+    parser = argparse.ArgumentParser(description="Write the report page of a profile's results.")
+    parser.add_argument("profile_dir", type=Path, help="such as results/quick")
+    chosen = parser.parse_args(arguments)
+    try:
+        print(write_report(chosen.profile_dir))
+    except FileNotFoundError as error:
+        parser.exit(1, f"error: {error}\n")
+
+
+if __name__ == "__main__":
+    main()

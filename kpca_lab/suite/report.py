@@ -64,7 +64,7 @@ def render_report(profile_dir) -> str:
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
     summary = _json(profile_dir / "summary.json")
-    experiments = _experiments(profile_dir)
+    experiments = _experiments(profile_dir, summary)
     notes = {paper: render_notes(paper, _notes(paper)) for paper in PAPERS}
     scoreboard, claims = _scoreboard(profile_dir, notes), _claims(profile_dir)
     pictures = _Pictures(profile_dir)
@@ -93,7 +93,7 @@ def render_report(profile_dir) -> str:
         profile=profile,
         environment=_json(profile_dir / "environment.json"),
         experiments=experiments,
-        seconds=_seconds(profile_dir, summary, experiments),
+        seconds=_seconds(summary, experiments),
         scoreboard=scoreboard,
         counts=_counts(scoreboard, list(VERDICTS)),
         verdicts=list(VERDICTS),
@@ -125,33 +125,35 @@ def _json(path) -> dict:
     return found if isinstance(found, dict) else {}
 
 
-def _experiments(profile_dir) -> list[dict]:
-    """The experiments with records: their numbers of jobs and rows, and what failed."""
+def _experiments(profile_dir, summary) -> list[dict]:
+    """The experiments with records: their numbers of jobs and rows, command, time, and what failed."""
     found = []
+    told = summary.get("experiments", {})
     for path in sorted((profile_dir / "records").glob("*/*.csv")):
         records = read_records(path)
         bad = records[records["status"] != "done"]
         failures = bad[["experiment", "dataset", "split", "method", "selector", "status", "error"]]
         fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
+        name = f"{path.parent.name}/{path.stem}"
+        own = told.get(name, {})
+        command = "" if name.startswith("custom/") else f"python -m experiments.run +experiment={name}"
         found.append(
             {
-                "name": f"{path.parent.name}/{path.stem}",
+                "name": name,
+                "command": own.get("command") or (command and f"{command} profile={profile_dir.name}"),
                 "jobs": records["job"].nunique(),
                 "rows": len(records),
-                "seconds": float(fits.sum()),
+                "seconds": own.get("seconds") or float(fits.sum()),
                 "failures": failures.drop_duplicates().to_dict("records"),
             }
         )
     return found
 
 
-def _seconds(profile_dir, summary, experiments) -> str:
-    """What the profile took: as the run says, else the sum of its jobs, else that of the fits."""
+def _seconds(summary, experiments) -> str:
+    """What the profile took: as the runs say, else the sum of the fits."""
     if isinstance(summary.get("seconds"), int | float):
-        return f"{_duration(summary['seconds'])} in all"
-    jobs = [_json(path).get("seconds", 0.0) for path in (profile_dir / "jobs").glob("**/*.json")]
-    if jobs:
-        return f"{_duration(sum(jobs))} of computing, summed over {len(jobs)} jobs"
+        return f"{_duration(summary['seconds'])} of computing, summed over all jobs"
     fits = sum(entry["seconds"] for entry in experiments)
     return f"{_duration(fits)} within the fits" if fits else ""
 
@@ -279,14 +281,14 @@ def _natural(name) -> list:
 def _commands(paper, item, profile, experiments) -> list[str]:
     """What makes a table or figure again: its experiment, if it is one of its own, and the writing of it."""
     make = {"table": "reproduce-tables", "figure": "reproduce-figures"}[item["kind"]]
-    commands = []
-    known = [entry["name"] for entry in experiments]
-    own = [name for name in known if name == f"{paper}/{item['item']}"]
-    # figure3_concrete and table1_all come from the records of figure3 and table1
-    own = own or [name for name in known if f"{paper}/{item['item']}".startswith(f"{name}_")]
-    if own:
-        commands.append(f"python -m experiments.run +experiment={own[0]} profile={profile}")
-    return [*commands, f"make {make} PROFILE={profile}"]
+    known = {entry["name"]: entry["command"] for entry in experiments}
+    name = f"{paper}/{item['item']}"
+    if name not in known:
+        # figure3_concrete and table1_all come from the records of figure3 and table1
+        name = next((other for other in known if name.startswith(f"{other}_")), None)
+    if name is None:
+        return [f"make {make} PROFILE={profile} ONLY={paper}"]
+    return [f"make {make} PROFILE={profile} ONLY={name}", known[name]]
 
 
 class _Pictures:

@@ -99,12 +99,12 @@ def test_counts_are_those_of_the_scoreboard(page, profile):
 
 def test_tables_and_figures_name_their_commands(page):
     assert "python -m experiments.run +experiment=washizawa2012/table1 profile=quick" in page
-    assert "make reproduce-tables PROFILE=quick" in page
-    assert "make reproduce-figures PROFILE=quick" in page
+    assert "make reproduce-tables PROFILE=quick ONLY=washizawa2012/table1<" in page
+    assert "make reproduce-figures PROFILE=quick ONLY=washizawa2012<" in page
 
 
 def test_run_facts(page):
-    for text in ("2026-01-02T03:04:05+00:00", "Example CPU", "0123456789ab", "75 min in all", "numpy"):
+    for text in ("2026-01-02T03:04:05+00:00", "Example CPU", "0123456789ab", "75 min of computing", "numpy"):
         assert text in page
     assert "python -m kpca_lab.datasets fetch usps" in page
     assert "MemoryError: too large" in page

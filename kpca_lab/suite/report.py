@@ -250,7 +250,9 @@ def _label(item) -> str:
 
 
 def _tables(profile_dir, paper) -> list[dict]:
+    """The tables of a paper: those that it prints, with ours beside, and what else was computed."""
     found = []
+    printed = set(load_published(paper)["table"])
     for path in sorted((profile_dir / "tables" / paper).glob("*.md"), key=lambda path: _natural(path.stem)):
         label = _label(path.stem)
         title, body = render_table(path.read_text(encoding="utf-8"), f"{PAPERS[paper]}, {label}")
@@ -261,7 +263,7 @@ def _tables(profile_dir, paper) -> list[dict]:
                 "label": label,
                 "title": title.removeprefix(f"{PAPERS[paper]}, ") or label,
                 "body": body,
-                "printed": not path.stem.endswith("_all"),
+                "printed": path.stem in printed,
                 "files": [
                     f"../tables/{paper}/{path.stem}.{suffix}"
                     for suffix in ("csv", "md", "tex")

@@ -85,7 +85,7 @@ def _write_claims(folder):
 def _write_tables(folder):
     own = folder / "tables" / "washizawa2012"
     own.mkdir(parents=True)
-    for number in (1, 10, 2):
+    for number in (1, 8, 2):
         lines = [
             f"# Washizawa 2012, Table {number}: Example",
             "",
@@ -98,7 +98,8 @@ def _write_tables(folder):
         ]
         (own / f"table{number}.md").write_text("\n".join(lines), encoding="utf-8")
         (own / f"table{number}.csv").write_text("row,column\n")
-    (own / "table1_all.md").write_text("# Washizawa 2012, all\n\n| method |\n|---|\n| subset |\n")
+    for name in ("table1_all", "figure3"):
+        (own / f"{name}.md").write_text("# Washizawa 2012, all\n\n| method |\n|---|\n| subset |\n")
 
 
 def _write_records(folder):

@@ -220,6 +220,13 @@ def test_bands_on_a_logarithmic_axis_stay_above_zero():
     assert fig.axes[0].collections[0].get_paths()[0].vertices[:, 1].min() > 0
 
 
+def test_zero_is_left_out_of_logarithmic_axes(records):
+    records.loc[records["m"] == 40, "value"] = 0.0
+    assert len(figures.curves(records, "distance_squared", log="y").axes[0].lines[0].get_xdata()) == 2
+    fig = figures.tradeoff(records, "seconds", "distance_squared", log="xy")
+    assert len(fig.axes[0].lines[0].get_xdata()) == 2
+
+
 def test_growth_prints_the_fitted_exponent():
     rows = pd.DataFrame(
         record(metric="runtime", method=name, selector="", parameters=json.dumps({"n": n}), value=n**power)

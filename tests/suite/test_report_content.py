@@ -116,8 +116,22 @@ def test_text_of_the_files_is_no_markup(page):
 
 
 def test_tables_are_in_natural_order(page):
-    places = [page.index(f'id="washizawa2012-table{number}"') for number in (1, 2, 10)]
+    places = [page.index(f'id="table-washizawa2012-table{number}"') for number in (1, 2, 8)]
     assert places == sorted(places)
+
+
+def test_what_else_was_computed_comes_last_and_closed(page):
+    figure = page.index('id="figure-washizawa2012-figure3"')
+    for item in ("table1_all", "figure3"):
+        assert page.index(f'<details id="data-washizawa2012-{item}">') > figure
+
+
+def test_names_are_in_natural_order():
+    assert sorted(["table10", "table2_all", "table2"], key=report._natural) == [
+        "table2",
+        "table2_all",
+        "table10",
+    ]
 
 
 def test_pictures_are_embedded_with_a_text(structure):

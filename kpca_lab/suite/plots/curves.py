@@ -188,6 +188,8 @@ def _curves_of_panel(ax, rows, metric, x, by, band, reference, bounds, log) -> N
     names = data.in_order(table[list(by)].drop_duplicates().itertuples(index=False, name=None), by)
     for place, key in enumerate(names):
         part = table[(table[list(by)] == list(key)).all(axis=1)]
+        if "y" in log:  # zero, such as the distance of the whole basis, is no place on a logarithmic axis
+            part = part[part["mean"] > 0]
         options = data.series_line(by, key, place)
         ax.plot(part[x], part["mean"], label=data.series_label(by, key), **options)
         if band is not None:
@@ -275,6 +277,8 @@ def tradeoff(
         lines = {style.canonical(name) for name in (vertical, horizontal) if name is not None}
         rows = rows[~rows["method"].map(style.canonical).isin(lines)] if lines else rows
         table = data.paired(rows, x_metric, y_metric, along, by)
+        for axis in log:
+            table = table[table[axis] > 0]
         names = data.in_order(table[list(by)].drop_duplicates().itertuples(index=False, name=None), by)
         for place, key in enumerate(names):
             part = table[(table[list(by)] == list(key)).all(axis=1)]

@@ -36,8 +36,13 @@ def mean_accuracy(train, labels, test, test_labels, gamma: float, costs) -> floa
     from sklearn.svm import SVC
 
     inner, cross = rbf(train, train, gamma), rbf(test, train, gamma)
-    models = [SVC(C=C, kernel="precomputed").fit(inner, labels) for C in costs]
-    return float(np.mean([np.mean(model.predict(cross) == test_labels) for model in models]))
+    found = []
+    for C in costs:
+        model = SVC(C=C, kernel="precomputed").fit(inner, labels)
+        # what model.predict does for two classes, many times faster
+        second = cross[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0] > 0
+        found.append(np.mean(model.classes_[second.astype(int)] == test_labels))
+    return float(np.mean(found))
 
 
 class _Kernel:
@@ -47,9 +52,8 @@ class _Kernel:
         self.plain, self.plain_test = rbf(X, X, gamma), rbf(T, X, gamma)
         means = self.plain.mean(axis=0)
         self.centred = self.plain - means - means[:, None] + means.mean()
-        self.centred_test = (
-            self.plain_test - self.plain_test.mean(axis=1, keepdims=True) - means + means.mean()
-        )
+        test_means = self.plain_test.mean(axis=1, keepdims=True)
+        self.centred_test = self.plain_test - test_means - means + means.mean()
         self.order = np.argsort(-np.diag(self.centred), kind="stable")
 
     def used(self, alpha) -> np.ndarray:
@@ -228,6 +232,10 @@ def main(table: str) -> None:
             print(f"{label:22} {' '.join(f'{value:.4f}' for value in printed)}     printed", flush=True)
     for (method, name), count in sorted(met.items(), key=lambda entry: -entry[1]):
         print(f"{count:3} of 18  {method}: {name}")
+
+
+def _digits(values):
+    return " ".join(f"{value:.4f}" for value in values)
 
 
 if __name__ == "__main__":

@@ -6,28 +6,10 @@ checked before the first is computed.
 """
 
 import sys
-from dataclasses import dataclass
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.config_store import ConfigStore
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
-
-
-@dataclass
-class PoolLauncherConf:
-    """Configuration of the launcher ``pool``."""
-
-    _target_: str = "hydra_plugins.kpca_lab_pool.PoolLauncher"
-
-
-@dataclass
-class FastSweeperConf:
-    """Configuration of the sweeper ``fast``."""
-
-    _target_: str = "hydra_plugins.kpca_lab_pool.FastSweeper"
-    max_batch_size: int | None = None
-    params: dict[str, str] | None = None
 
 
 class PoolLauncher(Launcher):
@@ -59,7 +41,3 @@ def _completed(overrides):
     done = JobReturn(overrides=overrides, status=JobStatus.COMPLETED)
     done.return_value = None
     return done
-
-
-ConfigStore.instance().store(group="hydra/launcher", name="pool", node=PoolLauncherConf, provider="kpca_lab")
-ConfigStore.instance().store(group="hydra/sweeper", name="fast", node=FastSweeperConf, provider="kpca_lab")

@@ -105,7 +105,7 @@ class Composer:
         """Compose one configuration, and check it."""
         check_keys(overrides, conf=self._conf)
         given = [parse_override(text) for text in overrides]
-        groups = tuple(override.input_line for override in given if _chooses_groups(override))
+        groups = tuple(override.input_line for override in given if self._chooses_groups(override))
         if groups not in self._bases:
             try:
                 composed = self._compose(list(groups))
@@ -116,7 +116,7 @@ class Composer:
         base, folders = self._bases[groups]
         config = copy.deepcopy(base)
         for override in given:
-            if not _chooses_groups(override):
+            if not self._chooses_groups(override):
                 try:
                     OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
                 except OmegaConfBaseException as error:
@@ -124,16 +124,12 @@ class Composer:
                     raise ConfigError(f"{override.input_line}: {error}{hint}") from error
         return _settings(config, given, folders)
 
-
-def _chooses_groups(override: Override) -> bool:
-    key = override.key_or_group
-    return (
-        key in GROUPS
-        or not set(key).isdisjoint("/@")
-        or key.startswith("hydra")
-        or override.is_add()
-        or override.is_delete()
-    )
+    def _chooses_groups(self, override: Override) -> bool:
+        key = override.key_or_group
+        if key == "profile" and load_option([self._conf], key, override.value()) == {key: override.value()}:
+            return False  # a profile that is a name and nothing more
+        named = key in GROUPS or not set(key).isdisjoint("/@") or key.startswith("hydra")
+        return named or override.is_add() or override.is_delete()
 
 
 def _with_cause(error):
@@ -373,12 +369,17 @@ def _datasets(plain, folders):
     return datasets
 
 
+@cache
+def _read(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 def load_option(folders: list[Path], group: str, name: str) -> dict:
     """The YAML file ``<group>/<name>.yaml`` of the first folder that has it."""
     for folder in folders:
         path = folder / group / f"{name}.yaml"
         if path.is_file():
-            return yaml.safe_load(path.read_text(encoding="utf-8"))
+            return copy.deepcopy(_read(path))
     raise ConfigError(unknown(group, name, _options(folders, group)))
 
 

@@ -15,8 +15,7 @@ __all__ = ["execute", "prepare"]
 
 
 def prepare() -> None:
-    """Import the experiments and hold BLAS to the threads that the environment allows."""
-    load_experiments()
+    """Hold BLAS to the threads that the environment allows."""
     if threads_wanted() is not None:
         threadpoolctl.threadpool_limits(threads_wanted())
 
@@ -30,8 +29,9 @@ def execute(job: Job) -> tuple:
         ``("outcome", Outcome)``, ``("unavailable", data set, message)`` or
         ``("failed", status, text, traceback)``.
     """
-    run = experiment.runners.get(job.experiment, evaluate)
     try:
+        load_experiments(job.experiment.partition("/")[0])
+        run = experiment.runners.get(job.experiment, evaluate)
         return "outcome", run(job)
     except DatasetUnavailableError as error:
         return "unavailable", error.dataset, str(error)

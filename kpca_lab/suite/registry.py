@@ -11,8 +11,10 @@
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["Claim", "RegisteredClaim", "Registry", "experiment", "load_experiments"]
 
@@ -117,15 +119,27 @@ class Registry:
 experiment = Registry()
 
 
-def load_experiments() -> Registry:
-    """Import every module of the package ``experiments``, so that all is registered.
+def load_experiments(paper: str | None = None) -> Registry:
+    """Import modules of the package ``experiments``, so that what they register is known.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Only the modules of one paper: ``<paper>.py`` and ``<paper>_*.py``; all by default.
 
     Returns
     -------
     Registry
     """
-    package = importlib.import_module("experiments")
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
-        if module.name not in ("run", "reproduce") and not module.name.startswith("_"):
-            importlib.import_module(f"experiments.{module.name}")
+    try:
+        package = importlib.import_module("experiments")
+    except ModuleNotFoundError:
+        # Only the folder of the project has it: this was started elsewhere.
+        sys.path.append(str(Path(__file__).resolve().parents[2]))
+        package = importlib.import_module("experiments")
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    for name in names:
+        wanted = paper is None or name == paper or name.startswith(f"{paper}_")
+        if wanted and name not in ("run", "reproduce") and not name.startswith("_"):
+            importlib.import_module(f"experiments.{name}")
     return experiment

@@ -118,7 +118,7 @@ def make_plan(settings: Settings) -> Plan:
     -------
     Plan
     """
-    load_experiments()
+    load_experiments(settings.experiment.partition("/")[0])
     make = experiment.job_makers.get(settings.experiment, grid_jobs)
     jobs = {job_id(job): job for job in make(settings)}
     own = settings.canonical or settings.experiment.startswith("custom/")

@@ -60,7 +60,7 @@ def test_a_wrong_choice_in_a_sweep_is_refused_before_any_computing(cli, tmp_path
 
 
 def test_a_failure_gives_a_non_zero_exit_code(cli):
-    code, _, err = cli("+methods.bad.target=engine_probe.Failing")
+    code, _, err = cli("methods.subset.target=engine_probe.Failing")
     assert code == 1 and "this method always fails" in err and "1 failed" in err
 
 

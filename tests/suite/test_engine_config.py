@@ -11,14 +11,24 @@ from kpca_lab.suite.limits import available_cores, share_cores
 from kpca_lab.suite.registry import experiment, load_experiments
 
 
-@pytest.mark.parametrize("profile", config.PROFILES)
-def test_every_experiment_composes_and_is_named_by_its_file(profile, tmp_path):
+def test_every_experiment_composes_for_each_profile_and_is_named_by_its_file():
     items = experiment_items()
     assert "washizawa2012/table1" in items
-    settings = compose_experiments(items, profile, str(tmp_path))
-    assert [entry.experiment for entry in settings] == items
-    assert all(entry.canonical and entry.title and entry.profile == profile for entry in settings)
-    assert compose_experiments(items, profile, str(tmp_path)) == settings
+    wanted = [(item, profile) for item in items for profile in config.PROFILES]
+    found = config.compose_many([f"+experiment={item}", f"profile={profile}"] for item, profile in wanted)
+    assert [(entry.experiment, entry.profile) for entry in found] == wanted
+    assert all(entry.canonical and entry.title for entry in found)
+
+
+def test_composed_experiments_are_kept_until_the_configuration_changes(tmp_path, monkeypatch):
+    items = ["washizawa2012/table1", "washizawa2012/table2"]
+    first = compose_experiments(items, "smoke", str(tmp_path))
+    monkeypatch.setattr(config, "compose_many", lambda many: pytest.fail("composed again"))
+    assert compose_experiments(items, "smoke", str(tmp_path)) == first
+    monkeypatch.setattr(config, "_conf_version", lambda: "another")
+    monkeypatch.setattr(config, "compose_many", lambda many: [f"composed {len(list(many))}"] * 2)
+    monkeypatch.setattr(config, "asdict", str)
+    assert compose_experiments(items, "smoke", str(tmp_path)) == ["composed 2"] * 2
 
 
 def test_every_registered_function_belongs_to_an_experiment():

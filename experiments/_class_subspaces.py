@@ -1,9 +1,9 @@
 """Errors of subspace classifiers for all kernel widths, ranks and basis sizes at once.
 
-Equal to :class:`kpca_lab.classify.SubspaceClassifier` with SubsetKPCA, ReducedKPCA and (linear) FullKPCA, as a
-test shows, but written on Gram matrices, because the work can then be shared: one matrix of squared
-distances for all widths, one decomposition for all ranks and for both methods, and the centred problem from the
-other by an update of rank one.
+Equal to :class:`kpca_lab.classify.SubspaceClassifier` with SubsetKPCA, ReducedKPCA and (linear) FullKPCA,
+as a test shows, but written on Gram matrices, because the work can then be shared: one matrix of
+squared distances for all widths, one decomposition for all ranks and for both methods, and the centred
+problem from the other by an update of rank one.
 """
 
 import numpy as np
@@ -160,8 +160,8 @@ def downdated_eigenpairs(values, vector, weight, k):
 def _secular_eigenpairs(values, vector, weight, k):
     """The same from the roots of ``1 = weight sum_j vector_j^2 / (values_j - root)``, or None.
 
-    The i-th root lies between ``values[i + 1]`` and ``values[i]``, and is kept as a distance from the nearer of
-    them, so that the differences that make up the eigenvectors keep their digits.
+    The i-th root lies between ``values[i + 1]`` and ``values[i]``, and is kept as a distance from the nearer
+    of them, so that the differences that make up the eigenvectors keep their digits.
     """
     gaps = values[:k] - values[1 : k + 1]
     weights = weight * vector**2
@@ -175,7 +175,7 @@ def _secular_eigenpairs(values, vector, weight, k):
 
     rest_weights = np.tile(weights, (k, 1))
     rest_weights[np.arange(k), pole] = 0.0
-    # Times -step the equation has no pole at this end, and is then solved by Newton's method within a bracket.
+    # Times -step the equation has no pole at this end; Newton's method within a bracket solves it.
     near, far, step = np.zeros(k), other / 2, other / 4
     for _ in range(60):
         from_root = from_pole - step[:, None]

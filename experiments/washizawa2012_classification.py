@@ -82,7 +82,7 @@ def test(job: Job) -> Outcome:
     """Test errors of one draw of the basis, with the parameters that validation gives."""
     errors = Errors(job.dataset, job.settings["splits"], job.settings["grid"])
     rows = []
-    for place, share in enumerate(errors.shares):
+    for share in errors.shares:
         cases = [case for case in errors.cases() if case[0] in METHODS and case[2] == share]
         best = {case: errors.best(case) for case in cases}
         gammas = sorted({errors.gammas[g] for g, _ in best.values()})
@@ -145,11 +145,9 @@ class Errors:
     def row(self, job, case, metric, value, best=None, m=None):
         """A row of the records."""
         method, centred, share = case
-        kernel = {"kernel": "linear"}
-        if method != "pca":
-            kernel = (
-                {"kernel": "rbf"} if best is None else {"kernel": "rbf", "gamma": 10 ** self.gammas[best[0]]}
-            )
+        kernel = {"kernel": "linear" if method == "pca" else "rbf"}
+        if method != "pca" and best is not None:
+            kernel["gamma"] = 10 ** self.gammas[best[0]]
         return row(
             job,
             metric,

@@ -122,9 +122,9 @@ def _contour_figure(records, arrays, titles, columns):
 
 
 def _with_note(figure, text):
-    """The figure with a small line of text below, for which it grows."""
+    """The figure with a small line of text on top, for which it grows."""
     figure.set_figheight(figure.get_figheight() + 0.25)
-    figure.supxlabel(text, fontsize=6.5)
+    figure.suptitle(text, fontsize=7)
     return figure
 
 

@@ -300,6 +300,9 @@ def realisations_figure(records, arrays):
         if ax is axes[0, 0]:
             ax.set_ylabel("Accuracy")
         ax.grid(axis="x", visible=False)
+    limits = [limit for ax in axes.flat for limit in ax.get_ylim()]
+    for ax in axes.flat:
+        ax.set_ylim(min(limits), max(limits))
     finish(fig, axes, len(alphas))
     return fig
 
@@ -323,7 +326,7 @@ def figure1(records, arrays):
     found = next(iter(arrays.values()))
     alpha = with_parameters(records)["alpha"].iloc[0]
     used, points = found["used"].astype(bool), found["points"]
-    fig = style.new_figure(style.COLUMN_WIDTH, 2.9)
+    fig = style.new_figure(style.COLUMN_WIDTH, 3.3)
     ax = fig.subplots()
     look = style.method_style("apca")
     ax.plot(*points[~used].T, "o", color="#8C8C8C", markersize=2.5, label=f"not used ({sum(~used)})")
@@ -335,7 +338,7 @@ def figure1(records, arrays):
     ax.set_xlabel("First column")
     ax.set_ylabel("Second column")
     ax.set_title(f"{_label(records['dataset'].iloc[0])}, {len(points)} samples")
-    ax.legend(loc="best")
+    fig.legend(loc="outside lower center", ncols=1)
     return fig
 
 

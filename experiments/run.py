@@ -135,7 +135,11 @@ def main(arguments=None):
         check_keys([word for word in sys.argv[1:] if "=" in word and not word.startswith("-")])
     except ConfigError as error:
         sys.exit(f"error: {error}")
-    composed_run()
+    try:
+        composed_run()
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

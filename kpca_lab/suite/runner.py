@@ -133,6 +133,11 @@ class _Task:
     claim: object = None
 
 
+def _data_key(job):
+    """What files a job needs."""
+    return job.dataset["name"], job.dataset["options"].get("variant"), job.dataset["options"].get("path")
+
+
 class _Run:
     """The state of one call of `run`."""
 
@@ -151,25 +156,25 @@ class _Run:
             self.groups.setdefault((wanted.timing, *shares), []).append(task)
 
     def _pending(self):
-        tasks = []
-        unavailable = {}
+        tasks, unavailable, known = [], {}, {}
         for plan in self.plans:
-            settled = set()
-            if not plan.settings.force:
-                settled = plan.store.settled(plan.name, plan.accepted_errors)
+            # A sweep has a plan for each of its jobs, all of one experiment.
+            key = (plan.store.root, plan.name, plan.accepted_errors, plan.settings.force)
+            if key not in known:
+                asked = not plan.settings.force
+                known[key] = plan.store.settled(plan.name, plan.accepted_errors) if asked else set()
+            settled = known[key]
             self.summary.kept += len(settled & plan.jobs.keys())
             wanted = {id: job for id, job in plan.jobs.items() if id not in settled}
             if not wanted:
                 continue
-            for dataset in {
-                job.dataset["name"]: job.dataset for job in wanted.values() if job.dataset
-            }.values():
-                if dataset["name"] not in unavailable:
-                    unavailable[dataset["name"]] = self._fetch(dataset)
-                if unavailable[dataset["name"]]:
-                    self._skip(plan, dataset["name"])
+            for job in wanted.values():
+                if job.dataset and _data_key(job) not in unavailable:
+                    unavailable[_data_key(job)] = self._fetch(job.dataset)
             for id, job in wanted.items():
-                if job.dataset is None or not unavailable[job.dataset["name"]]:
+                if job.dataset and unavailable[_data_key(job)]:
+                    self._skip(plan, job.dataset["name"])
+                else:
                     # What was fetched may be a substitute with other values.
                     tasks.append(_Task(plan, self._again(plan, id, job), job))
         return tasks

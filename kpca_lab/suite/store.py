@@ -172,6 +172,8 @@ class Store:
                 others = (row for row in _plain_rows(path) if row["job"] not in jobs)
                 rows += [row for row in others if _identity(row) not in measured]
             rows.sort(key=_sort_key)
+            if not rows and not path.exists():
+                return path
             write_atomically(path, _csv(rows).encode())
             if not keep_others:
                 self._drop_arrays(name, jobs)

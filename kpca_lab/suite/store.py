@@ -202,9 +202,11 @@ class Store:
         return round(sum(found), 3) if found else None
 
     def arrays(self, name: str) -> dict[str, dict[str, np.ndarray]]:
-        """Arrays of an experiment, by job and name."""
+        """Arrays of the jobs that the records of an experiment come from, by job and name."""
         found = {}
-        for path in sorted((self.root / "arrays" / name).glob("*.npz")):
+        jobs = set(self.records(name)["job"])
+        paths = (self.root / "arrays" / name).glob("*.npz")
+        for path in sorted(path for path in paths if path.stem in jobs):
             with np.load(path, allow_pickle=False) as file:
                 found[path.stem] = {key: file[key] for key in file.files}
         return found

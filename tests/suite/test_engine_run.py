@@ -241,9 +241,11 @@ def test_arrays_are_kept_without_pickle_and_go_with_their_job(tmp_path):
     job = Job("custom/arrays")
     outcome = Outcome([row(job, "n", 1.0)], {"grid": np.arange(6.0).reshape(2, 3)})
     store.write("custom/arrays", "a" * 16, outcome, {})
+    store.compact("custom/arrays", ["a" * 16])
     np.testing.assert_array_equal(store.arrays("custom/arrays")["a" * 16]["grid"], outcome.arrays["grid"])
     store.compact("custom/arrays", ["b" * 16])
     assert store.arrays("custom/arrays") == {}
+    assert not list(tmp_path.rglob("*.npz"))
 
 
 def test_a_claim_keeps_others_out_and_ends_with_its_process(tmp_path):

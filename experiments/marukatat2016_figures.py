@@ -1,0 +1,146 @@
+"""Figures of the comparison for Marukatat 2016: errors over q with the bounds, against time and memory."""
+
+import numpy as np
+
+from kpca_lab.suite import style
+from kpca_lab.suite.plots.curves import finish, grid, scales, tidy_log_ticks
+from kpca_lab.suite.plots.data import summary, usable, with_parameters
+from kpca_lab.suite.registry import experiment
+
+LABELS = {"gaussian": "random projection", "count": "count sketch"}
+BOUND = {"color": "#5F5F5F", "linewidth": 1.0}
+SIZE = "Sketch size $q$ or basis size $m$"
+
+
+def _rows(records):
+    rows = with_parameters(usable(records))
+    return rows.assign(sketch=rows["sketch"].fillna("") if "sketch" in rows else "")
+
+
+def _series(rows):
+    """The series of a figure in order: (method, sketch), label, style."""
+    found = []
+    for method in ("empirical_map", "sketched_pca", "nystrom", "subset"):
+        for sketch in ("gaussian", "count", ""):
+            if not ((rows["method"] == method) & (rows["sketch"] == sketch)).any():
+                continue
+            look = style.line("empirical_map" if method == "sketched_pca" else method)
+            name = style.method_label(method) if method != "sketched_pca" else "Algorithm 1"
+            if sketch == "count":
+                look |= {"linestyle": ":", "fillstyle": "none"}
+            found.append((method, sketch, f"{name}, {LABELS[sketch]}" if sketch else name, look))
+    return found
+
+
+def _of(rows, method, sketch):
+    return rows[(rows["method"] == method) & (rows["sketch"] == sketch)]
+
+
+def _plot(ax, rows, metric, label, look, band=True):
+    table = summary(rows, metric, "m", ["method"])
+    if table.empty:
+        return
+    m, mean, sd = (table[name].to_numpy(float) for name in ("m", "mean", "sd"))
+    ax.plot(m, mean, label=label, **look)
+    if band and np.any(sd > 0):
+        low = np.where(mean > sd, mean - sd, mean / 10)
+        ax.fill_between(m, low, mean + sd, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def _panels(rows, columns=2):
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    fig, axes = grid(len(datasets), columns=columns)
+    for ax, dataset in zip(axes.flat, datasets):
+        scales(ax, "xy")
+        own = rows[rows["dataset"] == dataset]
+        n = own["n"].dropna().iloc[0] if "n" in own else np.nan
+        ax.set_title(f"{dataset}, n = {n:.0f}")
+        yield fig, axes, ax, own
+    for ax in axes.flat:
+        if ax.has_data():
+            tidy_log_ticks(ax)
+    finish(fig, axes, len(datasets))
+
+
+def over_size(rows, metric, ylabel, r=None, bounds=(), xlabel=SIZE):
+    """A metric over q or m, with bounds: pairs of a metric and a legend entry."""
+    chosen = rows if r is None else rows[rows["r"].isna() | (rows["r"] == r)]
+    series = _series(chosen[chosen["metric"] == metric])
+    for fig, axes, ax, own in _panels(chosen[chosen["metric"].isin([metric, *dict(bounds)])]):
+        for method, sketch, label, look in series:
+            _plot(ax, _of(own, method, sketch), metric, label, look)
+        for place, (name, text) in enumerate(bounds):
+            for sketch, marker in (("gaussian", "_"), ("count", "x")):
+                part = own[own["sketch"] == sketch]
+                look = BOUND | {"linestyle": [(0, (4, 2)), (0, (1, 1))][place % 2], "marker": marker}
+                _plot(ax, part, name, f"{text}, {LABELS[sketch]}", look, band=False)
+        ax.set_xlabel(xlabel)
+        if ax in axes[:, 0]:
+            ax.set_ylabel(ylabel)
+    return fig
+
+
+def against(rows, cost, xlabel, r, reference="full"):
+    """Eigenvalue error against a cost, one line for each method, the exact method as a vertical line."""
+    series = _series(rows)
+    for fig, axes, ax, own in _panels(rows):
+        exact = own[(own["method"] == reference) & (own["metric"] == cost)]["value"].median()
+        if np.isfinite(exact):
+            ax.axvline(exact, color="black", linestyle=":", linewidth=1, label="exact, all eigenpairs")
+        for method, sketch, label, look in series:
+            part = _of(own, method, sketch)
+            x = part[part["metric"] == cost].groupby("m")["value"].median()
+            y = part[(part["metric"] == "eigenvalue_error") & (part["r"] == r)].groupby("m")["value"].mean()
+            both = x.index.intersection(y.index)
+            ax.plot(x[both], y[both], label=label, **look)
+        ax.set_xlabel(xlabel)
+        if ax in axes[:, 0]:
+            ax.set_ylabel(f"Relative eigenvalue error, r = {r}")
+    return fig
+
+
+def _common(rows, name, xlabel):
+    r = int(rows["r"].dropna().max())
+    bounds = [
+        ("spectral_bound", r"$\|E\|_2$, Eq. (3)"),
+        ("entry_bound", r"$n\,\max|\epsilon_{ij}|$, Eq. (3)"),
+    ]
+    return r, {
+        f"{name}_eigenvalue_error": over_size(
+            rows, "eigenvalue_error", f"Relative eigenvalue error, r = {r}", r, xlabel=xlabel
+        ),
+        f"{name}_eigenvalue_bounds": over_size(
+            rows, "dot_matrix_error", r"$\max_i|\lambda_i-\tilde\lambda_i|\,/\,\lambda_1$", r, bounds,
+            xlabel="Sketch size $q$",
+        ),
+        f"{name}_subspace_distance": over_size(
+            rows, "subspace_distance", f"Subspace distance, r = {r}", r,
+            [("subspace_bound", r"$4\|F_{21}\|_2/\Delta$, Eq. (5)")], xlabel=xlabel,
+        ),
+        f"{name}_first_axis": over_size(
+            rows, "subspace_distance", "Distance of the first axis", 1,
+            [("subspace_bound", r"$4\|F_{21}\|_2/\Delta$, Eq. (5)")], xlabel=xlabel,
+        ),
+        f"{name}_dot_products": over_size(
+            rows, "dot_product_error", r"Error of dot products, $1-1/n$ quantile", None,
+            [("dot_product_bound", "Eq. (8)")], xlabel="Sketch size $q$",
+        ),
+    }  # fmt: skip
+
+
+@experiment.figure("marukatat2016/kernel")
+@style.styled
+def kernel_figures(records, arrays):
+    """Errors of kernel matrices over q, against time and against memory."""
+    rows = _rows(records)
+    r, figures = _common(rows, "kernel", SIZE)
+    figures["kernel_error_time"] = against(rows, "runtime", "Time [s]", r)
+    figures["kernel_error_memory"] = against(rows, "peak_memory", "Peak memory [MB]", r)
+    return figures
+
+
+@experiment.figure("marukatat2016/covariance")
+@style.styled
+def covariance_figures(records, arrays):
+    """Errors of covariance matrices over q."""
+    return _common(_rows(records), "covariance", "Sketch size $q$")[1]

@@ -78,7 +78,7 @@ def figure2(records, arrays):
         )
         if method == "incremental":
             for panel, correlation in zip(own, correlations):
-                panel.title += f", corr. {np.floor(correlation * 1e4) / 1e4:.4f}"
+                panel.title += ", corr. " + ("> 0.9999" if correlation > 0.9999 else f"{correlation:.4f}")
         panels += own
     return figures.contours(panels, columns=len(found["full"]))
 
@@ -87,9 +87,13 @@ def figure2(records, arrays):
 def figure2_cells(records):
     """The number of vectors."""
     n = figures.with_parameters(records).n.max()
-    return _cells(
-        [("text", "Section 6", "vectors of the synthetic problem of Figure 2", n, np.nan, 1, "", True)]
-    )
+    column = "vectors of the synthetic problem of Figure 2"
+    return _cells([("text", "Section 6", column, n, np.nan, 1, *_setting(n, 3100))])
+
+
+def _setting(used, printed):
+    """Note and comparability of a size that a smaller profile reduces on purpose."""
+    return ("", True) if used == printed else ("reduced in this profile", False)
 
 
 @experiment.run("chin2006/figure3")
@@ -152,7 +156,7 @@ def figure3(records, arrays):
         for key, values in own.items():
             if key.startswith("spectrum"):
                 look = style.plain_line(place) | {"marker": None}
-                label = f"{NAMES[name]} {key.removeprefix('spectrum')}".strip()
+                label = f"{NAMES[name]}{key.removeprefix('spectrum').replace(' ', ', ', 1)}"
                 ax.plot(np.arange(1, len(values) + 1), values / values.sum(), label=label, **look)
                 place += 1
     ax.set(xscale="log", yscale="log", xlabel="Component", ylabel="Share of the variance")
@@ -174,19 +178,18 @@ def _picture(images, per_row=5):
 def figure3_cells(records):
     """The numbers of samples."""
     columns = {
-        "swiss_roll_hole": "vectors of the perforated Swiss roll",
-        "teapots": "Teapot images",
-        "frey": "Frey Face images",
+        "swiss_roll_hole": ("vectors of the perforated Swiss roll", 800),
+        "teapots": ("Teapot images", 100),
+        "frey": ("Frey Face images", 1965),
     }
-    sizes = records.groupby("dataset").m.max()
-    return _cells(
-        ("text", "Section 6", columns[name], float(n), np.nan, 1, _size_note(name), name != "teapots")
-        for name, n in sizes.items()
-    )
-
-
-def _size_note(name):
-    return "only 100 of the frames can be fetched" if name == "teapots" else ""
+    cells = []
+    for name, n in records.groupby("dataset").m.max().items():
+        column, whole = columns[name]
+        note, comparable = _setting(n, whole)
+        if name == "teapots":
+            note, comparable = note or "only 100 of the frames can be had", False
+        cells.append(("text", "Section 6", column, float(n), np.nan, 1, note, comparable))
+    return _cells(cells)
 
 
 @experiment.run("chin2006/figure4")
@@ -221,7 +224,9 @@ def drift_jobs(config):
         settings = {key: value for key, value in config.parameters.items() if key != "runs"} | run
         settings["n_components"] = config.datasets[name]["n_components"]
         dataset, split = dataset_of(config, name, 0)
-        options = dataset["options"] | {"n": run["updates"] * config.parameters["batch_size"]}
+        # the same samples for all runs on a data set
+        updates = max(other["updates"] for other in config.parameters["runs"] if other["dataset"] == name)
+        options = dataset["options"] | {"n": updates * config.parameters["batch_size"]}
         jobs.append(
             Job(
                 config.experiment, dataset | {"options": options}, split, 0, config.kernels[name][0], settings
@@ -280,12 +285,12 @@ def drift_figure(records, arrays):
     """Angles over the updates; time of an update and number of points."""
     rows = figures.with_parameters(records)
     angles = rows[rows.metric == "principal_angle"]
-    largest = angles.groupby(["dataset", "method", "update"]).value.agg(["max", "median"])
+    largest = angles.groupby(["dataset", "method", "update"]).value.agg(largest="max", median="median")
     panels, costs = {}, {"Time of an update [s]": {}, "Points kept": {}}
     for (name, method), own in largest.groupby(level=[0, 1]):
         text = _run_text(name, method)
         update = own.index.get_level_values("update").to_numpy()
-        for column in ("max", "median"):
+        for column in ("largest", "median"):
             value = own[column].to_numpy()
             panels[f"{text}, {column}"] = (update, np.where(value > 0, value, np.nan))
     for metric, title in (("update_seconds", "Time of an update [s]"), ("n_points", "Points kept")):
@@ -306,4 +311,4 @@ def _run_text(dataset, method):
         "incremental_select": "reduced set (selected)",
         "incremental_exact": "all samples kept",
     }
-    return f"{NAMES.get(dataset, dataset)}, {kinds[method]}"
+    return f"{NAMES.get(dataset, dataset.capitalize())}, {kinds[method]}"

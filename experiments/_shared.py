@@ -14,7 +14,7 @@ from kpca_lab.datasets.locations import cache_dir
 from kpca_lab.suite.store import write_atomically
 from kpca_lab.suite.versions import code_version, data_version
 
-__all__ = ["shared", "shared_all"]
+__all__ = ["shared", "shared_all", "shared_folder"]
 
 
 def shared(compute: Callable[..., dict], dataset: dict, **arguments) -> dict[str, np.ndarray]:
@@ -56,13 +56,18 @@ def shared_all(compute: Callable[..., dict], dataset: dict, many: Sequence[dict]
     return [_read(path) for path in paths]
 
 
+def shared_folder() -> Path:
+    """Where the arrays are kept; it may be deleted at any time."""
+    return cache_dir() / "shared"
+
+
 def _path(compute, dataset, arguments) -> Path:
     target = f"{compute.__module__}.{compute.__qualname__}"
     parts = [target, code_version((target,)), data_version(dataset), dataset, arguments]
     given = inspect.signature(compute).bind(dataset, **arguments)  # a wrong name fails here, not later
     parts[-1] = sorted(given.arguments.items(), key=lambda item: item[0])
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
-    return cache_dir() / "shared" / f"{compute.__name__.strip('_')}-{digest}.npz"
+    return shared_folder() / f"{compute.__name__.strip('_')}-{digest}.npz"
 
 
 def _keep(path, arrays):

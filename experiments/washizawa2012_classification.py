@@ -172,6 +172,7 @@ def validation_counts(dataset, split, selector, share, log10_gammas, ranks):
         _draw(selector, share, dataset["name"], "validation", split),
         log10_gammas,
         ranks,
+        linear=True,
     )
 
 
@@ -179,7 +180,7 @@ def test_counts(dataset, seed, selector, share, log10_gammas, ranks):
     """Misclassified test images, with all training images; see `_counts`."""
     data = load_dataset(dataset["name"], **dataset["options"])
     draw = _draw(selector, share, dataset["name"], "test", seed)
-    return _counts(data.X, data.y, data.X_test, data.y_test, draw, log10_gammas, ranks)
+    return _counts(data.X, data.y, data.X_test, data.y_test, draw, log10_gammas, ranks, linear=False)
 
 
 def _draw(selector, share, *trial):
@@ -200,14 +201,14 @@ def _draw(selector, share, *trial):
     return draw
 
 
-def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks):
+def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks, *, linear):
     """Misclassified images.
 
     Returns
     -------
     dict
-        ``counts`` of shape (method, centred, width, rank), ``linear`` of shape (centred, rank), ``m``: basis
-        points of all classes together, ``n_new``: number of images.
+        ``counts`` of shape (method, centred, width, rank), ``linear``, if wanted, of shape (centred, rank),
+        ``m``: basis points of all classes together, ``n_new``: number of images.
     """
     X, new = np.asarray(X, dtype=np.float64), np.asarray(new, dtype=np.float64)
     classes = np.unique(labels)
@@ -215,12 +216,10 @@ def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks):
     bases = [draw(number, part) for number, part in enumerate(train)]
     places = np.where(np.isin(new_labels, classes), np.searchsorted(classes, new_labels), -1)
     gammas = 10.0 ** np.array(log10_gammas)
-    counts = count_errors(
-        train, new, places, [None] * len(train) if draw.all else bases, gammas, ranks, include=draw.outside
-    )
+    kernel_bases = [None] * len(train) if draw.all else bases
     return {
-        "counts": counts,
-        "linear": count_linear_errors(bases, new, places, ranks),
+        "counts": count_errors(train, new, places, kernel_bases, gammas, ranks, include=draw.outside),
+        **({"linear": count_linear_errors(bases, new, places, ranks)} if linear else {}),
         "m": np.array(sum(map(len, bases))),
         "n_new": np.array(len(new)),
     }

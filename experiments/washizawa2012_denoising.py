@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from experiments._shared import shared
 from kpca_lab import ReducedKPCA, SubsetKPCA
 from kpca_lab.datasets import derive_rng, derive_seed, load_dataset
-from kpca_lab.preimage import denoise
+from kpca_lab.preimage import preimage
 from kpca_lab.suite.figures import image_grid
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.registry import experiment
@@ -235,8 +235,16 @@ def _operator(dataset, method, m, seed, passes, log10_gamma):
     return _fitted(json.dumps(_train_only(dataset)), method, m, seed, passes, log10_gamma)
 
 
-def _denoised(operator, r, noisy):
-    return denoise(operator.truncate(min(r, operator.rank)), noisy, **PREIMAGE)
+def _denoised(operator, r, noisy, components=None):
+    """Pre-images of the projections on the first ``r`` components, each search started at the noisy image."""
+    components = operator.transform(noisy) if components is None else components
+    r = min(r, operator.rank)
+    found = np.empty_like(noisy)
+    for start in range(0, len(noisy), 1000):
+        rows = slice(start, start + 1000)
+        vectors = operator.truncate(r).synthesize(components[rows, :r])
+        found[rows] = preimage(operator.kernel, vectors, start=noisy[rows], **PREIMAGE)
+    return found
 
 
 def _search(job, method, m):
@@ -268,13 +276,19 @@ def best_parameters(dataset, method, m, seed, passes, level, noise, log10_gammas
     neighbours of the grids are compared.
     """
     clean = _test_images(dataset)
-    noisy = add_noise(clean, noise, level, seed)
+    noisy = add_noise(clean, noise, level, seed)[:n_search]
     ranks = np.arange(rank_step, m + 1, rank_step)
 
     @cache
+    def projected(g):
+        operator = _operator(dataset, method, m, seed, passes, log10_gammas[g])
+        return operator, operator.transform(noisy)
+
+    @cache
     def error(place, n_images):
-        operator = _operator(dataset, method, m, seed, passes, log10_gammas[place[0]])
-        images = _denoised(operator, int(ranks[place[1]]), noisy[:n_images])
+        operator, components = projected(place[0])
+        r = int(ranks[place[1]])
+        images = _denoised(operator, r, noisy[:n_images], components[:n_images])
         return squared_errors(images, clean[:n_images]).mean()
 
     width_step = max(1, len(log10_gammas) // 8)
@@ -364,6 +378,6 @@ def figure(records, arrays):
             if name in errors.index:
                 found = errors.loc[name]
                 power = np.log10(float(re.search("gamma=([^,)]+)", found.kernel)[1]))
-                title += f" ($m = {found.m}$, $r = {found.r}$, $c = 10^{{{power:.1f}}}$)"
+                title += f" ($m = {int(found.m)}$, $r = {int(found.r)}$, $c = 10^{{{power:.1f}}}$)"
             groups[title] = images[name]
     return image_grid(groups, vmin=0, vmax=WHITE)

@@ -132,7 +132,30 @@ class Kernel:
         if self.name == "cosine":
             return _dense_product(normalize(_as_double(X)), normalize(_as_double(Y)))
         A = self._shift(X)
-        B = A if Y is X else self._shift(Y)
+        return self._core_of_shifted(A, A if Y is X else self._shift(Y))
+
+    def core_columns(self, X) -> Callable[[int], np.ndarray]:
+        """A function that gives a column of ``core(X, X)``; what all columns share is computed once."""
+        if self.name in ("precomputed", "callable", "cosine"):
+            return lambda j: self.core(X, X[j : j + 1])[:, 0]
+        A = self._shift(X)
+        if self.name != "rbf" or sparse.issparse(A):
+            return lambda j: self._core_of_shifted(A, A[j : j + 1])[:, 0]
+        squares = self.gamma * _row_squares(A)
+
+        def column(j):
+            values = A @ (2 * self.gamma * A[j])
+            values -= squares
+            values -= squares[j]
+            if squares.max() > 1e5:
+                self._measure_close_pairs(values[:, None], A, A[j : j + 1])
+            np.minimum(values, 0, out=values)
+            values[j] = 0.0
+            return np.expm1(values, out=values)
+
+        return column
+
+    def _core_of_shifted(self, A, B) -> np.ndarray:
         if self.name == "rbf":
             values = self._scaled_distances(A, B)
             np.expm1(values, out=values)

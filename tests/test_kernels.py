@@ -111,3 +111,14 @@ def test_gaussian_kernel_of_close_pairs_among_huge_norms(rng):
     kernel = make_kernel("rbf", gamma=1.0, n_features=5).anchored(X)
     np.testing.assert_allclose(kernel(near[:10], X), np.exp(-0.05) * np.eye(10, 30), rtol=1e-6)
     np.testing.assert_array_equal(kernel(X[3:], X), np.eye(30)[3:])
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+def test_columns_are_those_of_the_matrix(name, scale, rng):
+    X = scale * rng.standard_normal((25, 4))
+    X[7] = X[3]
+    kernel = built(name).anchored(X)
+    column, core = kernel.core_columns(X), kernel.core(X, X)
+    for j in (0, 3, 7, 24):
+        np.testing.assert_allclose(column(j), core[:, j], rtol=1e-9, atol=1e-12 * np.abs(core).max())

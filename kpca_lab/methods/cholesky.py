@@ -116,12 +116,13 @@ def kernel_cholesky(
     first = int(diagonal.argmax())
     if diagonal[first] <= 0:
         return np.zeros((len(diagonal), 0)), np.zeros(0, dtype=np.intp)
-    with_first = kernel.core(samples, samples[first : first + 1])[:, 0]
+    core_column = kernel.core_columns(samples)
+    with_first = core_column(first)
     offset = kernel.offset(samples)
     deviation = with_first - with_first[first] + offset - offset[first]
 
     def column(j):
-        values = kernel.core(samples, samples[j : j + 1])[:, 0] - with_first
+        values = core_column(j) - with_first
         values += with_first[first] - with_first[j]
         return values - deviation * (deviation[j] / diagonal[first])
 

@@ -47,44 +47,46 @@ def _plot(ax, rows, metric, label, look, band=True):
         ax.fill_between(m, low, mean + sd, color=look["color"], alpha=0.15, linewidth=0)
 
 
-def _panels(rows, columns=2):
+def _panels(rows, draw, xlabel, ylabel):
+    """A figure with a panel for each data set, filled by ``draw(ax, rows of it)``."""
     datasets = list(dict.fromkeys(rows["dataset"]))
-    fig, axes = grid(len(datasets), columns=columns)
+    fig, axes = grid(len(datasets), columns=2)
     for ax, dataset in zip(axes.flat, datasets):
-        scales(ax, "xy")
         own = rows[rows["dataset"] == dataset]
-        n = own["n"].dropna().iloc[0] if "n" in own else np.nan
-        ax.set_title(f"{dataset}, n = {n:.0f}")
-        yield fig, axes, ax, own
-    for ax in axes.flat:
-        if ax.has_data():
-            tidy_log_ticks(ax)
+        scales(ax, "xy")
+        draw(ax, own)
+        ax.set_title(f"{dataset}, n = {own['n'].dropna().iloc[0]:.0f}")
+        ax.set_xlabel(xlabel)
+        if ax in axes[:, 0]:
+            ax.set_ylabel(ylabel)
+        tidy_log_ticks(ax)
     finish(fig, axes, len(datasets))
+    return fig
 
 
 def over_size(rows, metric, ylabel, r=None, bounds=(), xlabel=SIZE):
     """A metric over q or m, with bounds: pairs of a metric and a legend entry."""
     chosen = rows if r is None else rows[rows["r"].isna() | (rows["r"] == r)]
+    chosen = chosen[chosen["metric"].isin([metric, *dict(bounds)])]
     series = _series(chosen[chosen["metric"] == metric])
-    for fig, axes, ax, own in _panels(chosen[chosen["metric"].isin([metric, *dict(bounds)])]):
+
+    def draw(ax, own):
         for method, sketch, label, look in series:
             _plot(ax, _of(own, method, sketch), metric, label, look)
-        for place, (name, text) in enumerate(bounds):
+        for (name, text), dashes in zip(bounds, ((0, (4, 2)), (0, (1, 1)))):
             for sketch, marker in (("gaussian", "_"), ("count", "x")):
-                part = own[own["sketch"] == sketch]
-                look = BOUND | {"linestyle": [(0, (4, 2)), (0, (1, 1))][place % 2], "marker": marker}
-                _plot(ax, part, name, f"{text}, {LABELS[sketch]}", look, band=False)
-        ax.set_xlabel(xlabel)
-        if ax in axes[:, 0]:
-            ax.set_ylabel(ylabel)
-    return fig
+                look = BOUND | {"linestyle": dashes, "marker": marker}
+                _plot(ax, own[own["sketch"] == sketch], name, f"{text}, {LABELS[sketch]}", look, band=False)
+
+    return _panels(chosen, draw, xlabel, ylabel)
 
 
-def against(rows, cost, xlabel, r, reference="full"):
+def against(rows, cost, xlabel, r):
     """Eigenvalue error against a cost, one line for each method, the exact method as a vertical line."""
     series = _series(rows)
-    for fig, axes, ax, own in _panels(rows):
-        exact = own[(own["method"] == reference) & (own["metric"] == cost)]["value"].median()
+
+    def draw(ax, own):
+        exact = own[(own["method"] == "full") & (own["metric"] == cost)]["value"].median()
         if np.isfinite(exact):
             ax.axvline(exact, color="black", linestyle=":", linewidth=1, label="exact, all eigenpairs")
         for method, sketch, label, look in series:
@@ -93,10 +95,8 @@ def against(rows, cost, xlabel, r, reference="full"):
             y = part[(part["metric"] == "eigenvalue_error") & (part["r"] == r)].groupby("m")["value"].mean()
             both = x.index.intersection(y.index)
             ax.plot(x[both], y[both], label=label, **look)
-        ax.set_xlabel(xlabel)
-        if ax in axes[:, 0]:
-            ax.set_ylabel(f"Relative eigenvalue error, r = {r}")
-    return fig
+
+    return _panels(rows, draw, xlabel, f"Relative eigenvalue error, r = {r}")
 
 
 def _common(rows, name, xlabel):
@@ -122,7 +122,7 @@ def _common(rows, name, xlabel):
             [("subspace_bound", r"$4\|F_{21}\|_2/\Delta$, Eq. (5)")], xlabel=xlabel,
         ),
         f"{name}_dot_products": over_size(
-            rows, "dot_product_error", r"Error of dot products, $1-1/n$ quantile", None,
+            rows, "dot_product_error", "Error of dot products", None,
             [("dot_product_bound", "Eq. (8)")], xlabel="Sketch size $q$",
         ),
     }  # fmt: skip

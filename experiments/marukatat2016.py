@@ -23,7 +23,7 @@ from kpca_lab.methods.empirical_map import EmpiricalMapKPCA, approximate_covaria
 from kpca_lab.methods.full import FullKPCA, gram_matrix
 from kpca_lab.methods.nystrom import NystromKPCA
 from kpca_lab.methods.subset import SubsetKPCA
-from kpca_lab.suite.claims import select
+from kpca_lab.suite.claims import select, statement
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.registry import Claim, experiment
 from kpca_lab.suite.samples import kernel_parameters, kernel_text, load_samples
@@ -291,9 +291,10 @@ def covariance_run(job):
     return Outcome(rows.rows)
 
 
-@experiment.claim(
+@statement(
     "marukatat-covariance-bounds",
     "marukatat2016",
+    "Section 2.1",
     "The bounds (3) and (5) hold for the sketched covariance matrix too.",
 )
 def covariance_bounds(records):

@@ -263,7 +263,7 @@ def accuracy_cells(records):
 
 
 @statement(
-    "zhang-accuracy-as-described",
+    "as-described-zhang-accuracy",
     PAPER,
     "Section 4, Tests 3 and 4",
     "With the algorithms as described, not as Tables 9 and 11 need them read, AKPCA and APCA are better and "
@@ -285,7 +285,7 @@ def accuracy_as_described(records):
             printed = [cells[item, f"{_label(dataset)}, {NAMES[m]}", column] for m in (approximate, standard)]
             right += np.sign(ours) == np.sign(round(printed[0] - printed[1], 4))
         figures = f"{NAMES[approximate]}: {right} of {len(both)} comparisons as printed"
-        found.append(Claim(right == len(both), figures))
+        found.append(Claim(bool(right == len(both)), figures))
     return both_hold(*found)
 
 

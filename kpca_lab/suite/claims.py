@@ -182,11 +182,11 @@ def lowest(table, winners, *, margin=0.0):
 
 def both_hold(*found):
     """One claim of several: holds if all do, fails if one fails."""
-    holds = (
-        False
-        if any(c.holds is False for c in found)
-        else (None if any(c.holds is None for c in found) else True)
-    )
+    verdicts = [claim.holds for claim in found]
+    if any(holds is not None and not holds for holds in verdicts):
+        holds = False
+    else:
+        holds = None if None in verdicts else True
     return Claim(holds, "; ".join(claim.figures for claim in found))
 
 

@@ -4,16 +4,12 @@ Needs no network: all data are generated. Writes results/bench/bench.csv, bench.
 """
 
 import argparse
-import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +17,13 @@ import pandas as pd
 import scipy.linalg
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
-from threadpoolctl import threadpool_info
 
 from kpca_lab import CholeskyKPCA, FullKPCA, HebbianKPCA, IncrementalKPCA, NystromKPCA, SubsetKPCA
 from kpca_lab.datasets import load_dataset
 from kpca_lab.metrics import empirical_error
+from kpca_lab.suite.environment import write_environment
+from kpca_lab.suite.limits import available_cores
+from kpca_lab.suite.store import write_atomically
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "bench"
 GAMMA_DIGITS = 10**-5.1
@@ -203,23 +201,8 @@ def bench_units(repeats: int) -> list[Row]:
 BENCHES = {"subset": bench_subset, "full": bench_full, "forward": bench_forward, "units": bench_units}
 
 
-def environment() -> dict:
-    """What the numbers depend on."""
-    packages = ("kpca-lab", "numpy", "scipy", "scikit-learn")
-    blas = [f"{i['internal_api']} {i.get('version')}, {i['num_threads']} threads" for i in threadpool_info()]
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "processors": len(os.sched_getaffinity(0)),
-        "packages": {name: version(name) for name in packages},
-        "threadpools": blas,
-        "date": time.strftime("%Y-%m-%d"),
-    }
-
-
 def write(rows: list[Row]) -> None:
     """Write the table, replacing the rows measured now and keeping the others."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
     table = pd.DataFrame([asdict(row) | {"ratio": row.ratio} for row in rows])
     path = RESULTS / "bench.csv"
     if path.exists():
@@ -233,14 +216,9 @@ def write(rows: list[Row]) -> None:
     columns.insert(columns.index("unit"), "ratio")
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(row[c]) for c in columns) + " |" for _, row in text.iterrows()]
-    for name, content in (
-        ("bench.csv", table.to_csv(index=False)),
-        ("bench.md", "\n".join(lines) + "\n"),
-        ("environment.json", json.dumps(environment(), indent=1) + "\n"),
-    ):
-        temporary = RESULTS / (name + ".tmp")
-        temporary.write_text(content)
-        temporary.replace(RESULTS / name)
+    write_atomically(path, table.to_csv(index=False).encode())
+    write_atomically(RESULTS / "bench.md", ("\n".join(lines) + "\n").encode())
+    write_environment(RESULTS, workers=1, threads=available_cores())
     print("\n".join(lines))
 
 

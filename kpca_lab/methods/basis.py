@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kpca_lab.kernels import Kernel
-from kpca_lab.methods.base import check_size, take_rows
+from kpca_lab.methods.base import OperatorEstimator, check_size, take_rows
 from kpca_lab.selectors import get_selector
 
 
@@ -54,3 +54,34 @@ def given_basis(basis, samples) -> Basis:
         "basis must be a non-empty list of sample numbers, or an array of points with as many columns as "
         f"the samples; got an array of shape {basis.shape} and type {basis.dtype}."
     )
+
+
+class BasisEstimator(OperatorEstimator):
+    """The parameters of an estimator that works on a subset of the samples."""
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        n_basis=0.1,
+        selector="random",
+        basis=None,
+        center=True,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_basis = n_basis
+        self.selector = selector
+        self.basis = basis
+        self.center = center
+        self.random_state = random_state

@@ -3,13 +3,13 @@
 import numpy as np
 
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
-from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.base import check_center, check_n_components
+from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.full import gram_matrix, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
 
-class NystromKPCA(OperatorEstimator):
+class NystromKPCA(BasisEstimator):
     """Kernel PCA with eigenvectors extended from a subset to all samples (Washizawa 2012, Eq. 43).
 
     With ``K_y v = lambda v`` on the subset, ``sqrt(m/n) / lambda K_xy v`` stands for an eigenvector of the
@@ -60,33 +60,6 @@ class NystromKPCA(OperatorEstimator):
     >>> NystromKPCA(n_components=5, n_basis=50, random_state=0).fit(X).eigenvectors_.shape
     (500, 5)
     """
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        n_basis=0.1,
-        selector="random",
-        basis=None,
-        center=True,
-        random_state=None,
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.n_basis = n_basis
-        self.selector = selector
-        self.basis = basis
-        self.center = center
-        self.random_state = random_state
 
     def fit(self, X, y=None):
         """Find the components of the subset and extend them to all samples."""

@@ -1,11 +1,11 @@
 """Kernel PCA of the basis samples alone."""
 
-from kpca_lab.methods.base import OperatorEstimator, check_center
-from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.base import check_center
+from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.full import kpca
 
 
-class ReducedKPCA(OperatorEstimator):
+class ReducedKPCA(BasisEstimator):
     """Kernel PCA of a subset of the samples, the rest being ignored (Washizawa 2012, Section 6.1, item 3).
 
     Parameters
@@ -42,33 +42,6 @@ class ReducedKPCA(OperatorEstimator):
     >>> ReducedKPCA(n_components=5, n_basis=50, random_state=0).fit(X).operator_.points.shape
     (50, 2)
     """
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        n_basis=0.1,
-        selector="random",
-        basis=None,
-        center=True,
-        random_state=None,
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.n_basis = n_basis
-        self.selector = selector
-        self.basis = basis
-        self.center = center
-        self.random_state = random_state
 
     def fit(self, X, y=None):
         """Choose the subset and find its components."""

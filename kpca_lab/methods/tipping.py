@@ -249,8 +249,7 @@ class TippingKPCA(OperatorEstimator):
             mean = sample_mean(samples)
         elif rank:
             directions = fix_signs(right[:rank].T)
-            vectors = frame.vectors
-            expansion = Expansion(points, vectors.coefficients @ directions, vectors.totals @ directions)
+            expansion = frame.expand(directions)
         else:
             expansion = Expansion(points, np.zeros((len(chosen), 0)), np.zeros(0))
         self.operator_ = FeatureOperator(kernel, expansion, mean=mean, orthonormal=True)

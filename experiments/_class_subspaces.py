@@ -173,24 +173,25 @@ def _secular_eigenpairs(values, vector, weight, k):
     from_pole = values - values[pole][:, None]
     other = np.where(above, -gaps, gaps)  # the other pole, seen from this one
 
-    rest_weights = np.tile(weights, (k, 1))
-    rest_weights[np.arange(k), pole] = 0.0
     # Times -step the equation has no pole at this end; Newton's method within a bracket solves it.
     near, far, step = np.zeros(k), other / 2, other / 4
+    todo = np.arange(k)
     for _ in range(60):
-        from_root = from_pole - step[:, None]
-        terms = rest_weights / from_root
+        old, own_weights = step[todo], weights[pole[todo]]
+        from_root = from_pole[todo] - old[:, None]
+        terms = weights / from_root
+        terms[np.arange(len(todo)), pole[todo]] = 0.0
         level = 1 - terms.sum(axis=1)
         terms /= from_root
-        value, slope = -step * level - weights[pole], -level + step * terms.sum(axis=1)
+        value, slope = -old * level - own_weights, -level + old * terms.sum(axis=1)
         beyond = value > 0
-        far, near = np.where(beyond, step, far), np.where(beyond, near, step)
-        new = step - value / slope
-        outside = ~((np.abs(new) > np.abs(near)) & (np.abs(new) < np.abs(far)))
-        new[outside] = (near + far)[outside] / 2
-        settled = np.abs(new - step) <= 1e-15 * np.abs(step)
-        step = new
-        if settled.all():
+        far[todo[beyond]], near[todo[~beyond]] = old[beyond], old[~beyond]
+        new = old - value / slope
+        outside = ~((np.abs(new) > np.abs(near[todo])) & (np.abs(new) < np.abs(far[todo])))
+        new[outside] = (near + far)[todo[outside]] / 2
+        step[todo] = new
+        todo = todo[np.abs(new - old) > 1e-11 * np.abs(old)]  # the error after a step is about its square
+        if not len(todo):
             break
     differences = from_pole - step[:, None]
     vectors = (vector / differences).T

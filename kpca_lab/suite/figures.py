@@ -1,13 +1,17 @@
 """The figures: the functions that draw them (see :mod:`kpca_lab.suite.plots`), and writing them to files."""
 
+import multiprocessing
 import sys
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from kpca_lab.suite import style
+from kpca_lab.suite.limits import available_cores
 from kpca_lab.suite.plots.contours import ContourPanel, component_panels, contours
 from kpca_lab.suite.plots.curves import (
     curves,
@@ -71,7 +75,7 @@ class Written:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def write_figures(profile_dir, only=None, *, makers=None) -> Written:
+def write_figures(profile_dir, only=None, *, makers=None, workers=None) -> Written:
     """Draw the registered figures from the records of a profile.
 
     The figure of the item ``<paper>/<name>`` is written to ``figures/<paper>/<name>.png`` and ``.pdf``; where
@@ -87,31 +91,60 @@ def write_figures(profile_dir, only=None, *, makers=None) -> Written:
         Items (``"washizawa2012/figure3"``) or papers (``"washizawa2012"``) to draw; all by default.
     makers : dict, optional
         Item to ``function(records, arrays)``, for tests; the registered ones by default.
+    workers : int, optional
+        Processes that draw, as many as cores by default.
 
     Returns
     -------
     Written
     """
-    profile_dir = Path(profile_dir)
     if makers is None:
         from kpca_lab.suite.registry import load_experiments
 
         makers = load_experiments().figure_makers
-    result, store = Written(), Store(profile_dir.parent, profile_dir.name)
-    for item in _chosen(makers, only):
-        records = store.records(item)
-        if records.empty:
-            result.skipped[item] = "no records: run the experiment first"
-            continue
-        try:
-            drawn = makers[item](records, store.arrays(item))
-            for path, figure in _named(item, drawn).items():
-                result.written += style.save(figure, profile_dir / "figures" / path)
-        except Exception as error:  # whatever goes wrong in one figure must not cost the others
-            result.failed[item] = f"{type(error).__name__}: {error}".splitlines()[0]
-            print(f"The figure {item} failed:", file=sys.stderr)
-            traceback.print_exc()
+    result, chosen = Written(), _chosen(makers, only)
+    draw = partial(_draw, Path(profile_dir), {item: makers[item] for item in chosen})
+    workers = min(workers or available_cores(), len(chosen))
+    # Forked processes need neither imports of their own nor functions that can be pickled.
+    if workers > 1 and "fork" in multiprocessing.get_all_start_methods():
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(workers, context, initializer=_remember, initargs=(draw,)) as pool:
+            outcomes = list(pool.map(_draw_remembered, chosen))
+    else:
+        outcomes = map(draw, chosen)
+    for item, (written, skipped, failed, trace) in zip(chosen, outcomes):
+        result.written += written
+        if skipped:
+            result.skipped[item] = skipped
+        if failed:
+            result.failed[item] = failed
+            print(f"The figure {item} failed:\n{trace}", file=sys.stderr)
     return result
+
+
+def _draw(profile_dir, makers, item):
+    """Files written, reason to skip the item, its error in a line, its traceback."""
+    store = Store(profile_dir.parent, profile_dir.name)
+    records = store.records(item)
+    if records.empty:
+        return [], "no records: run the experiment first", "", ""
+    written = []
+    try:
+        drawn = makers[item](records, store.arrays(item))
+        for path, figure in _named(item, drawn).items():
+            written += style.save(figure, profile_dir / "figures" / path)
+    except Exception as error:  # whatever goes wrong in one figure must not cost the others
+        return written, "", f"{type(error).__name__}: {error}".splitlines()[0], traceback.format_exc()
+    return written, "", "", ""
+
+
+def _remember(draw):
+    global _remembered
+    _remembered = draw
+
+
+def _draw_remembered(item):
+    return _remembered(item)
 
 
 def _chosen(makers, only) -> list[str]:

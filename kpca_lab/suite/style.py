@@ -275,9 +275,11 @@ def save(fig, path_without_suffix) -> list[Path]:
     target = Path(path_without_suffix)
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     written = []
-    with context():
-        fig.draw_without_rendering()
-    fig.set_layout_engine("none")  # placed once for both files, which is most of the work
+    engine = fig.get_layout_engine()
+    if engine is not None:  # placed once for both files, which is most of the work
+        with context():
+            engine.execute(fig)
+        fig.set_layout_engine("none")
     for suffix, entries in metadata.items():
         content = io.BytesIO()
         with context():

@@ -250,6 +250,8 @@ def drift_run(job):
     seed = derive_seed(job.dataset["name"], "reference of the drift")
     batch = Batch(X, r, kernel, settings["reference_basis"], seed)
     rows, seconds = [row(job, "reference_angle", batch.error, m=len(batch.basis), **common)], []
+    if options["compression"]:
+        rows.append(row(job, "n_points_limit", (r + 1) * options["n_preimages"], **common))
     for update in range(1, updates + 1):
         start = time.perf_counter()
         model.partial_fit(X[(update - 1) * size : update * size])

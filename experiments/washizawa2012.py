@@ -19,7 +19,8 @@ SELECTORS = {"random": "Random", "kmeans": "K-means", "forward": "Forward"}
 def table1_cells(records):
     """Mean and standard deviation over the trials; the rows called D hold D^2/r."""
     measures = {"normalized_empirical_error": "E_emp ratio", "distance_per_component": "D"}
-    own = records[records["metric"].isin(measures)]
+    printed = records["method"].isin(METHODS) & records["selector"].isin(SELECTORS)
+    own = records[printed & records["metric"].isin(measures)]
     cells = []
     for (metric, selector, method), values in own.groupby(["metric", "selector", "method"])["value"]:
         label = f"{measures[metric]}, {SELECTORS[selector]}"

@@ -354,7 +354,7 @@ def cells(records: pd.DataFrame) -> pd.DataFrame:
 def _not_run(rows, levels):
     reasons = {
         "FoE": "the authors' MATLAB code is not available",
-        "BM3D": "the package bm3d is not installed",
+        "BM3D": "only in the paper profile, with the package bm3d",
     }
     return [
         {"table": "table7", "row": name, "column": f"sigma = {level:g}", "ours": np.nan, "note": reason}

@@ -159,10 +159,3 @@ class RunConf:
 
 ConfigStore.instance().store(name="schema", node=RunConf)
 OmegaConf.register_new_resolver("cores", available_cores, replace=True)
-# The plugins themselves are in hydra_plugins, where Hydra looks for them.
-_PLUGINS = "hydra_plugins.kpca_lab_pool"
-_FAST = {"_target_": f"{_PLUGINS}.FastSweeper", "max_batch_size": None, "params": None}
-ConfigStore.instance().store(group="hydra/sweeper", name="fast", node=_FAST)
-ConfigStore.instance().store(
-    group="hydra/launcher", name="pool", node={"_target_": f"{_PLUGINS}.PoolLauncher"}
-)

@@ -264,8 +264,8 @@ def _readme_table(folder, scoreboard):
         computed = scoreboard[
             (scoreboard.paper == paper) & scoreboard.ours.notna() & (scoreboard.table != "text")
         ]
-        figures = {path.stem.split("_")[0] for path in (folder / "figures" / paper).glob("*.png")}
-        items = _ranges(set(computed.table) | figures)
+        items = {path.stem for path in (folder / "records" / paper).glob("*.csv")}
+        items = _ranges(set(computed.table) | items)
         numbers = counts.loc[paper, list(VERDICTS)] if paper in counts.index else [0] * len(VERDICTS)
         verdicts = claims[claims.paper == paper].verdict.value_counts()
         said = ", ".join(f"{verdicts[key]} {key}" for key in ("holds", "fails", "not run") if key in verdicts)
@@ -275,8 +275,8 @@ def _readme_table(folder, scoreboard):
 
 
 def _ranges(items):
-    """{'table1', 'table2', 'table3', 'figure6'} -> 'Tables 1-3; Figure 6'."""
-    parts = []
+    """{'table1', 'table2', 'table3', 'figure6', 'kernel'} -> 'Tables 1-3; Figure 6; kernel'."""
+    parts, others = [], sorted(item for item in items if not re.fullmatch(r"(table|figure)\d+", item))
     for kind in ("table", "figure"):
         numbers = sorted(int(item[len(kind) :]) for item in items if re.fullmatch(kind + r"\d+", item))
         runs = []
@@ -288,7 +288,7 @@ def _ranges(items):
         if runs:
             text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
             parts.append(f"{kind.capitalize()}{'s' if len(numbers) > 1 else ''} {text}")
-    return "; ".join(parts)
+    return "; ".join(parts + others)
 
 
 def main(arguments=None):

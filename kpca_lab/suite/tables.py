@@ -29,7 +29,7 @@ _TEX |= {letter: "\\" + letter for letter in "&%$#_"} | {sign: f"${sign}$" for s
 _TEX |= {"±": r"$\pm$", "≈": r"$\approx$", "✗": r"$\times$", "×": r"$\times$", "–": "--", "=": "$=$"}
 
 
-def write_tables(profile_dir, cells, *, records=None, table_makers=None, published=None):
+def write_tables(profile_dir, cells, *, records=None, published=None):
     """Write all tables of a profile.
 
     Parameters
@@ -40,8 +40,6 @@ def write_tables(profile_dir, cells, *, records=None, table_makers=None, publish
         Our cells, as for :func:`kpca_lab.suite.scoreboard.build_scoreboard`.
     records : DataFrame, optional
         Records of the profile; gives the summaries.
-    table_makers : dict, optional
-        For an item, ``records -> DataFrame`` or a dict of them by name, in place of its summary.
     published : DataFrame, optional
         By default all published cells.
 
@@ -63,25 +61,8 @@ def write_tables(profile_dir, cells, *, records=None, table_makers=None, publish
         printed = {f"{paper}/{table}" for paper, table in zip(published.paper, published.table)}
         for item, rows in records[records.status == "done"].groupby("experiment"):
             name = f"{item}_all" if item in printed else item
-            if item in (table_makers or {}):
-                found = table_makers[item](rows.reset_index(drop=True))
-                found = found if isinstance(found, dict) else {"": found}
-                for part, frame in found.items():
-                    written += write_table(folder / (f"{item}_{part}" if part else name), frame, _title(item))
-            else:
-                written += _write(folder / name, *summary_table(rows))
+            written += _write(folder / name, *summary_table(rows))
     return written
-
-
-def write_table(path_without_suffix, frame, title, note=""):
-    """Write any frame as CSV, Markdown and TeX; an index with names becomes columns."""
-    if frame.index.names != [None]:
-        frame = frame.reset_index()
-    body = [[_plain(value) for value in row] for row in frame.itertuples(index=False)]
-    text = [bool(not pd.api.types.is_numeric_dtype(kind)) for kind in frame.dtypes]
-    return _write(
-        path_without_suffix, frame, title, [str(name) for name in frame], body, text, [note] if note else []
-    )
 
 
 def published_table(rows):

@@ -296,6 +296,7 @@ def test_statements_of_the_other_papers():
         rows.append(
             record("chin2006/drift", "yaleb", "incremental", "n_points", min(30, 4 * update), update=update)
         )
+    rows.append(record("chin2006/drift", "yaleb", "incremental", "n_points_limit", 30))
     found, _ = verdicts(rows)
     for id in (
         "marukatat-error-falls-with-q",

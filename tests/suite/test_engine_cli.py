@@ -64,8 +64,11 @@ def test_a_failure_gives_a_non_zero_exit_code(cli):
     assert code == 1 and "this method always fails" in err and "1 failed" in err
 
 
-def test_hydras_sequential_launcher_gives_the_same(cli, tmp_path):
-    code, _, err = cli("-m", "hydra/launcher=basic", "method=subset,reduced")
+@pytest.mark.parametrize("launcher", ["sequential", "joblib", "submitit_local"])
+def test_other_launchers_give_the_same(launcher, cli, tmp_path):
+    if launcher == "submitit_local":
+        pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="needs the extra dist")
+    code, _, err = cli("-m", f"hydra/launcher={launcher}", "method=subset,reduced")
     assert not code and "2 jobs computed" in err
     assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 2
 

@@ -221,16 +221,16 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     (tmp_path / "results" / "quick" / "claims.csv").write_text(
         "paper,verdict\nwashizawa2012,holds\nwashizawa2012,fails\n"
     )
-    figures = tmp_path / "results" / "quick" / "figures" / "washizawa2012"
-    figures.mkdir(parents=True)
-    for name in ("figure3_concrete", "figure3_housing", "figure4"):
-        (figures / f"{name}.png").touch()
+    records = tmp_path / "results" / "quick" / "records" / "washizawa2012"
+    records.mkdir(parents=True)
+    for name in ("figure3", "figure4", "kernel"):
+        (records / f"{name}.csv").touch()
     assert update_readme(readme, tmp_path / "results") is True
     new = readme.read_text()
     assert new.startswith(f"# Title\n\n{MARKERS[0]}\nFrom the `quick` profile")
     assert new.endswith(f"{MARKERS[1]}\nThe end.\n") and "stale" not in new
     line = next(line for line in new.splitlines() if line.startswith("| Washizawa 2012"))
-    assert line.startswith("| Washizawa 2012 | Tables 2, 7; Figures 3-4 | 2 | 0 | 0 | 1 |")
+    assert line.startswith("| Washizawa 2012 | Tables 2, 7; Figures 3-4; kernel | 2 | 0 | 0 | 1 |")
     assert line.endswith("| 1 holds, 1 fails |")
     assert all(f"| {name} |" in new for name in PAPERS.values())
     assert update_readme(readme, tmp_path / "results") is False

@@ -14,7 +14,6 @@ from kpca_lab.suite.tables import (
     tex_escape,
     to_markdown,
     to_tex,
-    write_table,
     write_tables,
 )
 
@@ -197,28 +196,3 @@ def test_long_summaries_are_cut_on_the_page_but_not_in_the_csv(tmp_path):
     assert len(grid(tmp_path / "tables/wang2016/figure9.md")) == MOST_ROWS + 2
     assert "10 more lines are in figure9.csv" in (tmp_path / "tables/wang2016/figure9.md").read_text()
     assert len(pd.read_csv(tmp_path / "tables/wang2016/figure9.csv")) == MOST_ROWS + 10
-
-
-def test_an_item_may_have_tables_of_its_own(tmp_path):
-    frame = pd.DataFrame({"error": [0.123456, 2.0]}, index=pd.Index([10, 20], name="q"))
-    makers = {
-        "marukatat2016/figure1": lambda rows: frame,
-        "washizawa2012/table1": lambda rows: {"fit": frame.assign(n=len(rows))},
-    }
-    rows = pd.concat([records(), records(item="marukatat2016/figure1")])
-    write_tables(tmp_path, NOTHING, published=PRINTED, records=rows, table_makers=makers)
-    assert grid(tmp_path / "tables/marukatat2016/figure1.md")[2:] == [["10", "0.12346"], ["20", "2"]]
-    assert grid(tmp_path / "tables/washizawa2012/table1_fit.md")[0] == ["q", "error", "n"]
-    assert not (tmp_path / "tables/washizawa2012/table1_all.md").exists()
-
-
-def test_any_frame_can_be_written_and_the_bytes_do_not_change(tmp_path):
-    frame = pd.DataFrame({"name": ["a_b", None], "value": [1.5, np.nan]})
-    files = write_table(tmp_path / "x" / "odd", frame, "Odd", "A note.")
-    first = [file.read_bytes() for file in files]
-    assert [file.name for file in files] == ["odd.csv", "odd.md", "odd.tex"]
-    assert [
-        file.read_bytes() for file in write_table(tmp_path / "x" / "odd", frame, "Odd", "A note.")
-    ] == first
-    assert grid(files[1])[2:] == [["a_b", "1.5"], ["", ""]]
-    check_tex(files[2].read_text())

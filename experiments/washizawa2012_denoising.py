@@ -5,7 +5,6 @@ of the printed grids with the least error, found on some of the test images by a
 fine; the errors are then those of all test images.
 """
 
-import importlib.util
 import json
 import re
 from functools import cache, lru_cache
@@ -21,6 +20,7 @@ from experiments._shared import shared
 from kpca_lab import ReducedKPCA, SubsetKPCA
 from kpca_lab.datasets import derive_rng, derive_seed, load_dataset
 from kpca_lab.preimage import preimage
+from kpca_lab.suite.errors import MissingPackageError
 from kpca_lab.suite.figures import image_grid
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.registry import experiment
@@ -46,8 +46,7 @@ def table_jobs(config):
     # Neighbours differ in m: then two processes do not wait for the same centroids.
     sizes = sorted(config.n_basis, reverse=True)
     cases = [{"method": method, "m": m} for method in config.methods for m in sizes]
-    filters = [name for name in config.parameters["filters"] if name != "bm3d" or _has_bm3d()]
-    cases += [{"filters": [name]} for name in filters]
+    cases += [{"filters": [name]} for name in config.parameters["filters"]]
     return [
         Job(config.experiment, _dataset(config), 0, config.seeds[0], None, {**settings, **case})
         for case in cases
@@ -70,10 +69,6 @@ def _dataset(config):
 def _settings(config):
     keys = ("noise", "levels", "log10_gammas", "rank_step", "n_search", "n_images", "kmeans_passes")
     return {key: config.parameters[key] for key in keys if key in config.parameters}
-
-
-def _has_bm3d():
-    return importlib.util.find_spec("bm3d") is not None
 
 
 @experiment.run(*TABLES)
@@ -184,8 +179,10 @@ def _filtered(job, name, level):
         }
         return {key: squared_errors(images.reshape(clean.shape), clean) for key, images in found.items()}
     if name == "bm3d":
-        import bm3d
-
+        try:
+            import bm3d
+        except ModuleNotFoundError:
+            raise MissingPackageError("bm3d") from None
         clean = clean[:BM3D_IMAGES]
         images = np.stack([bm3d.bm3d(image, level / WHITE) for image in pictures[:BM3D_IMAGES]])
         return {"bm3d": squared_errors(images.reshape(clean.shape), clean)}

@@ -40,6 +40,8 @@ class DatasetUnavailableError(RuntimeError):
         Source, place and reason of every failure, in the order of the attempts.
     wanted : str
         What is missing, and the folder to put it into.
+    command : str
+        What would fetch it.
     """
 
     def __init__(self, dataset, attempts, wanted):
@@ -47,6 +49,7 @@ class DatasetUnavailableError(RuntimeError):
         self.attempts = tuple((source, str(place), why) for source, place, why in attempts)
         self.wanted = wanted
         tried = "\n".join(f"  {source:<6}  {place}: {why}" for source, place, why in attempts)
+        self.command = f"python -m kpca_lab.datasets fetch {dataset}"
         super().__init__(f"data set {dataset!r} cannot be had. Tried:\n{tried}\n{wanted}")
 
     def __reduce__(self):

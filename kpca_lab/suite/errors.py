@@ -3,7 +3,22 @@
 import traceback
 from pathlib import Path
 
-__all__ = ["failure", "short_traceback"]
+__all__ = ["MissingPackageError", "failure", "short_traceback"]
+
+
+class MissingPackageError(ImportError):
+    """An optional package that a job needs is not installed: the job is skipped, as with missing data.
+
+    Parameters
+    ----------
+    package : str
+        Its name, which is also that of the extra of kpca_lab that installs it.
+    """
+
+    def __init__(self, package: str):
+        super().__init__(f"the package {package} is not installed")
+        self.package = package
+        self.command = f"pip install -e '.[{package}]'"
 
 
 def failure(error: BaseException) -> tuple[str, str]:

@@ -5,7 +5,7 @@ import traceback
 import threadpoolctl
 
 from kpca_lab.datasets import DatasetUnavailableError
-from kpca_lab.suite.errors import failure
+from kpca_lab.suite.errors import MissingPackageError, failure
 from kpca_lab.suite.evaluate import evaluate
 from kpca_lab.suite.jobs import Job
 from kpca_lab.suite.limits import threads_wanted
@@ -26,7 +26,7 @@ def execute(job: Job) -> tuple:
     Returns
     -------
     tuple
-        ``("outcome", Outcome)``, ``("unavailable", data set, message)`` or
+        ``("outcome", Outcome)``, ``("unavailable", what is missing, the command that gets it)`` or
         ``("failed", status, text, traceback)``.
     """
     try:
@@ -34,6 +34,8 @@ def execute(job: Job) -> tuple:
         run = experiment.runners.get(job.experiment, evaluate)
         return "outcome", run(job)
     except DatasetUnavailableError as error:
-        return "unavailable", error.dataset, str(error)
+        return "unavailable", error.dataset, error.command
+    except MissingPackageError as error:
+        return "unavailable", error.package, error.command
     except (Exception, SystemExit) as error:
         return "failed", *failure(error), traceback.format_exc(limit=-5)

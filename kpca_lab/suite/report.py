@@ -166,10 +166,10 @@ def _duration(seconds) -> str:
 
 
 def _skipped(summary) -> list[dict]:
-    """What was left out for want of data: ``skipped`` of the summary, data set to (experiments, command)."""
+    """What was left out for want of data or a package: (experiments, command) by what is missing."""
     found = []
-    for dataset, (experiments, command) in sorted(summary.get("skipped", {}).items()):
-        found.append({"dataset": dataset, "experiments": experiments, "command": command})
+    for missing, (experiments, command) in sorted(summary.get("skipped", {}).items()):
+        found.append({"missing": missing, "experiments": experiments, "command": command})
     return found
 
 

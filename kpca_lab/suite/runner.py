@@ -78,7 +78,7 @@ class Summary:
         Jobs computed now (by this process or another at the same time), and jobs done before.
     failures : list of Failure
     skipped : dict
-        By data set that cannot be had: the experiments that lack it and the command that would fetch it.
+        By data set or package that cannot be had: the experiments that lack it and the command that gets it.
     records : list of Path
         Files of records written.
     seconds : float
@@ -99,8 +99,8 @@ class Summary:
     def text(self) -> str:
         """The summary in lines."""
         lines = [f"{self.computed} jobs computed, {self.kept} done before, in {duration(self.seconds)}"]
-        for dataset, (experiments, command) in sorted(self.skipped.items()):
-            lines.append(f"skipped, no data: {dataset} for {', '.join(experiments)}; to fetch it: {command}")
+        for missing, (experiments, command) in sorted(self.skipped.items()):
+            lines.append(f"skipped, without {missing}: {', '.join(experiments)}; to get it: {command}")
         if self.failures:
             lines.append(f"{len(self.failures)} failed:")
             lines.extend(f"  {entry.status}: {entry.job}: {entry.error}" for entry in self.failures)
@@ -173,7 +173,7 @@ class _Run:
                     unavailable[_data_key(job)] = self._fetch(job.dataset)
             for id, job in wanted.items():
                 if job.dataset and unavailable[_data_key(job)]:
-                    self._skip(plan, job.dataset["name"])
+                    self._skip(plan, job.dataset["name"], unavailable[_data_key(job)])
                 else:
                     # What was fetched may be a substitute with other values.
                     tasks.append(_Task(plan, self._again(plan, id, job), job))
@@ -181,12 +181,12 @@ class _Run:
 
     @staticmethod
     def _fetch(dataset):
-        """Whether the data cannot be had."""
+        """The command that would fetch the data if they cannot be had, else nothing."""
         try:
             fetch_data(dataset)
-        except DatasetUnavailableError:
-            return True
-        return False
+        except DatasetUnavailableError as error:
+            return error.command
+        return ""
 
     @staticmethod
     def _again(plan, id, job):
@@ -195,10 +195,8 @@ class _Run:
             plan.jobs[now] = plan.jobs.pop(id)
         return now
 
-    def _skip(self, plan, name):
-        experiments, _ = self.summary.skipped.setdefault(
-            name, ([], f"python -m kpca_lab.datasets fetch {name}")
-        )
+    def _skip(self, plan, missing, command):
+        experiments, _ = self.summary.skipped.setdefault(missing, ([], command))
         if plan.name not in experiments:
             experiments.append(plan.name)
 
@@ -289,7 +287,7 @@ class _Run:
         if kind == "outcome":
             self._store(task, content[0], seconds)
         elif kind == "unavailable":
-            self._skip(task.plan, content[0])
+            self._skip(task.plan, *content)
             self._end(task, "skipped", seconds)
         else:
             status, text, trace = content

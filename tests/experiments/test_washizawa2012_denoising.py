@@ -1,5 +1,7 @@
 """Tables 7, 8 and Figure 7: noise, filters and errors, and the printed labels of the cells."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from kpca_lab import SubsetKPCA
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.preimage import denoise
 from kpca_lab.suite.config import compose_settings
+from kpca_lab.suite.execute import execute
 from kpca_lab.suite.jobs import COLUMNS
 from kpca_lab.suite.published import load_published
 
@@ -48,6 +51,14 @@ def test_denoised_equals_the_library():
     operator = SubsetKPCA(gamma=0.5, n_basis=20, random_state=0).fit(X).operator_
     expected = denoise(operator.truncate(6), noisy, **denoising.PREIMAGE)
     assert np.allclose(denoising._denoised(operator, 6, noisy), expected, atol=1e-8)
+
+
+def test_without_the_package_bm3d_its_job_is_skipped_with_the_command(monkeypatch):
+    settings = compose_settings(["+experiment=washizawa2012/table7", "profile=paper"])
+    (job,) = [job for job in denoising.table_jobs(settings) if job.settings.get("filters") == ["bm3d"]]
+    monkeypatch.setattr(denoising, "_test_images", lambda dataset: np.zeros((2, 784)))
+    monkeypatch.setitem(sys.modules, "bm3d", None)
+    assert execute(job) == ("unavailable", "bm3d", "pip install -e '.[bm3d]'")
 
 
 def _smoke(item, tmp_path, monkeypatch, make_jobs, run):

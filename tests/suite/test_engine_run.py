@@ -161,7 +161,7 @@ def test_missing_data_is_skipped_with_the_command_and_the_rest_runs(base, tmp_pa
     kernels = dict.fromkeys(both, base.kernels["artificial2d"])
     plan, summary, _ = go(settings(base, tmp_path, "reduced", datasets=both, kernels=kernels))
     assert summary.exit_code == 0 and summary.computed == 1
-    assert "skipped, no data: gaussian50" in summary.text()
+    assert "skipped, without gaussian50" in summary.text()
     assert "python -m kpca_lab.datasets fetch gaussian50" in summary.text()
     assert set(plan.store.records(plan.records)["dataset"]) == {"artificial2d"}
 

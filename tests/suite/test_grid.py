@@ -24,7 +24,9 @@ DATASETS = sorted(
 TOO_LARGE = {("teapots", "apca")}
 
 
-@pytest.mark.filterwarnings("ignore:No coefficient is left")  # sixty samples can be too few for the elastic net
+@pytest.mark.filterwarnings(
+    "ignore:No coefficient is left"
+)  # sixty samples can be too few for the elastic net
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_method_runs_on_every_data_set(dataset):
     methods = [name for name in METHODS if (dataset, name) not in TOO_LARGE]

@@ -121,6 +121,25 @@ def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
     assert "0 jobs computed, 2 done before" in capsys.readouterr().err
 
 
+def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
+    monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
+    monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
+    close_idle()  # workers that are running have the old environment
+    words = ["--profile", "smoke", "--results-dir", str(tmp_path)]
+    words += [f"--only=washizawa2012/{item}" for item in ("table2", "figure2", "figure7")]
+    assert reproduce.main(["all", *words]) == 0
+    err = capsys.readouterr().err
+    fetch = "no data: mnist{}; to fetch it: python -m kpca_lab.datasets fetch mnist"
+    assert "skipped, " + fetch.format(" for washizawa2012/figure7") in err
+    assert "skipped: washizawa2012/figure7: " + fetch.format("") in err
+    folder = tmp_path / "smoke"
+    assert (folder / "figures/washizawa2012/figure2.png").is_file()
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "figure7 (mnist); table2 (concrete, housing, tic)" in page
+    close_idle()
+
+
 def test_reproduce_refuses_unknown_items_with_the_valid_ones(capsys):
     assert reproduce.main(["run", "--only", "washizawa2013"]) == 2
     assert "washizawa2012/table1" in capsys.readouterr().err

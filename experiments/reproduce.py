@@ -10,7 +10,6 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 from kpca_lab.suite.config import PROFILES, ConfigError, compose_experiments, experiment_items
 from kpca_lab.suite.registry import load_experiments
@@ -125,20 +124,27 @@ def _figures(store, only):
         return 0
     done = write_figures(store.root, wanted or None)
     print(f"figures: {len(done.written)} files in {store.root / 'figures'}")
+    skipped = _known_summary(store).get("skipped", {})
     for item, reason in done.skipped.items():
+        for dataset, (lacking, command) in skipped.items():
+            if item in lacking:
+                reason = f"no data: {dataset}; to fetch it: {command}"
         print(f"skipped: {item}: {reason}", file=sys.stderr)
     for item, error in done.failed.items():
         print(f"failed: {item}: {error}", file=sys.stderr)
     return 1 if done.failed else 0
 
 
+def _known_summary(store):
+    try:
+        return json.loads((store.root / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
 def _write_summary(store, plans, summary):
     """Keep, for the report, what each experiment took and what was skipped for want of data."""
-    path = store.root / "summary.json"
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = {}
+    known = _known_summary(store)
     experiments, skipped = known.get("experiments", {}), known.get("skipped", {})
     for plan in plans:
         seconds = store.seconds(plan.name, plan.jobs)
@@ -158,7 +164,9 @@ def _write_summary(store, plans, summary):
         "experiments": experiments,
         "skipped": {dataset: entry for dataset, entry in skipped.items() if entry[0]},
     }
-    write_atomically(Path(path), (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+    write_atomically(
+        store.root / "summary.json", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
+    )
 
 
 if __name__ == "__main__":

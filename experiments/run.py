@@ -45,7 +45,7 @@ def composed_run(config):
 
 
 def _one_of_a_sweep(plan, chosen):
-    if "joblib" in chosen.launcher._target_:  # one of as many processes as there are cores
+    if chosen.launcher._target_.endswith(("JoblibLauncher", "LocalLauncher")):  # jobs run side by side here
         plan.settings = replace(plan.settings, workers=1)
     summary = run([plan], compact=False)
     part = {

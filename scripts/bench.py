@@ -7,6 +7,7 @@ import argparse
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -198,7 +199,37 @@ def bench_units(repeats: int) -> list[Row]:
     return rows
 
 
-BENCHES = {"subset": bench_subset, "full": bench_full, "forward": bench_forward, "units": bench_units}
+def bench_sweep(repeats: int) -> list[Row]:
+    """What a job of a sweep costs beside its own computing, of which there is next to none here."""
+    few, many = 4, 44
+    trivial = ["dataset=artificial2d", "n_train=10", "n_basis=2", "n_components=1", "metric=empirical_error"]
+
+    def sweep(launcher, jobs):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [f"hydra/launcher={launcher}", f"seed=range(0,{jobs})", f"results_dir={folder}"]
+            command = [sys.executable, "-m", "experiments.run", "-m", *trivial, *words]
+            subprocess.run(command, check=True, capture_output=True, cwd=RESULTS.parents[1])
+
+    def per_job(launcher):
+        short, long = side_by_side(
+            lambda: sweep(launcher, few), lambda: sweep(launcher, many), repeats=repeats
+        )
+        return (long - short) / (many - few)
+
+    return [
+        Row("overhead per job of a sweep", "hydra/launcher=pool", "hydra/launcher=joblib",
+            per_job("pool"), per_job("joblib"), aim="ours < 0.05 s",
+            note=f"sweeps of {many} and {few} trivial jobs, the difference per job")
+    ]  # fmt: skip
+
+
+BENCHES = {
+    "subset": bench_subset,
+    "full": bench_full,
+    "forward": bench_forward,
+    "units": bench_units,
+    "sweep": bench_sweep,
+}
 
 
 def write(rows: list[Row]) -> None:

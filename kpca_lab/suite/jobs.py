@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kpca_lab.datasets.catalogue import entry_of
+from kpca_lab.datasets.catalogue import dataset_options, entry_of
 
 __all__ = ["COLUMNS", "STATUSES", "Job", "Outcome", "dataset_of", "grid_jobs", "row"]
 
@@ -166,7 +166,9 @@ def dataset_of(config, name: str, seed: int) -> tuple[dict, int]:
     elif kind == "published":
         split = options["realisation"] = options.get("realisation", 1) + seed
     if config.n_train is not None:
-        options["n" if synthetic else "n_train"] = config.n_train
+        # a generator draws so many, unless its size is another option; then a subset is taken
+        drawn = synthetic and "n" in dataset_options(chosen["name"])
+        options["n" if drawn else "n_train"] = config.n_train
     if config.n_test is not None:
         options["n_test"] = config.n_test
     held_out = chosen["split"]["held_out"]

@@ -77,9 +77,10 @@ def render_report(profile_dir) -> str:
             "tables": _tables(profile_dir, name),
             "figures": pictures.of_paper(name, titles),
             "notes": notes[name],
+            "lacking": _lacking(name, summary),
         }
         for item in paper["tables"] + paper["figures"]:
-            item["commands"] = _commands(name, item, profile, experiments)
+            item["commands"] = _commands(name, item, profile, experiments, summary)
         papers.append(paper)
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("kpca_lab.suite", "templates"),
@@ -171,6 +172,16 @@ def _skipped(summary) -> list[dict]:
     for missing, (experiments, command) in sorted(summary.get("skipped", {}).items()):
         found.append({"missing": missing, "experiments": experiments, "command": command})
     return found
+
+
+def _lacking(paper, summary) -> list[str]:
+    """The items of a paper that lack data, each with the data sets."""
+    lacking = {}
+    for dataset, (experiments, _) in sorted(summary.get("skipped", {}).items()):
+        for name in experiments:
+            if name.startswith(f"{paper}/"):
+                lacking.setdefault(name.partition("/")[2], []).append(dataset)
+    return [f"{item} ({', '.join(lacking[item])})" for item in sorted(lacking, key=_natural)]
 
 
 def _scoreboard(profile_dir, notes) -> list[dict]:
@@ -280,10 +291,12 @@ def _natural(name) -> list:
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
 
 
-def _commands(paper, item, profile, experiments) -> list[str]:
+def _commands(paper, item, profile, experiments, summary) -> list[str]:
     """What makes a table or figure again: its experiment, if it is one of its own, and the writing of it."""
     make = {"table": "reproduce-tables", "figure": "reproduce-figures"}[item["kind"]]
-    known = {entry["name"]: entry["command"] for entry in experiments}
+    # the summary knows experiments without records too
+    known = {name: entry["command"] for name, entry in summary.get("experiments", {}).items()}
+    known |= {entry["name"]: entry["command"] for entry in experiments}
     name = f"{paper}/{item['item']}"
     if name not in known:
         # figure3_concrete and table1_all come from the records of figure3 and table1

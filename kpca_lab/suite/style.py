@@ -279,7 +279,7 @@ def save(fig, path_without_suffix) -> list[Path]:
     if engine is not None:  # placed once for both files, which is most of the work
         with context():
             engine.execute(fig)
-        fig.set_layout_engine("none")
+            fig.set_layout_engine(None)  # "none" would leave an engine, for which savefig draws twice
     for suffix, entries in metadata.items():
         content = io.BytesIO()
         with context():

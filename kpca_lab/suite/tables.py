@@ -22,7 +22,9 @@ LEGEND = (
     "~ within the printed SD, or 2 % where none is printed; ✗ off; no mark: not judged."
 )
 NOTHING = "–"
-MOST_ROWS = 200  # of a summary in Markdown and TeX; its CSV has all
+MOST_ROWS = 200  # of a summary in Markdown; its CSV has all
+TEX_ROWS = 45  # of a table on a page of paper
+TEX_LETTERS = 110  # a line with more of them is turned to the long side of the page
 
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"$\sim$", "^": r"\^{}"}
 _TEX |= {letter: "\\" + letter for letter in "&%$#_"} | {sign: f"${sign}$" for sign in "<>|"}
@@ -72,9 +74,8 @@ def published_table(rows):
     for cell in rows.itertuples():
         theirs[cell.row, cell.column], mine[cell.row, cell.column] = _theirs(cell), _ours(cell, rows)
     names, columns = list(rows.row.unique()), list(rows.column.unique())
-    if 2 * len(rows) < len(names) * len(
-        columns
-    ):  # a list rather than a table, such as numbers from sentences
+    # numbers from sentences are a list rather than a table
+    if table == "text" or 2 * len(rows) < len(names) * len(columns):
         header = ["where", "what", "paper", "ours"]
         body = [[*place, theirs[place], mine[place]] for place in theirs]
     else:
@@ -143,28 +144,31 @@ def to_markdown(title, header, body, text, notes=()):
 
 
 def to_tex(title, header, body, text, notes=()):
-    """A table environment for LaTeX with the package booktabs."""
+    """A table environment for LaTeX: what is too wide is turned or made smaller."""
 
     def line(entries):
         # a line that starts with [ or * would be read as an argument of the line break before it
         joined = " & ".join(map(tex_escape, entries))
         return ("{}" if joined.startswith(("[", "*")) else "") + joined + r" \\"
 
-    caption = " ".join([f"{title}.", *notes[:2]])  # the remarks on single cells are for the page
+    letters = sum(2 + max(map(len, column)) for column in zip(header, *body))
+    environment = "sidewaystable" if letters > TEX_LETTERS else "table"
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs}",
-            r"\begin{table}",
+            r"% needs \usepackage{booktabs, graphicx, rotating}",
+            rf"\begin{{{environment}}}",
             r"\centering\small",
-            rf"\caption{{{tex_escape(caption)}}}",
+            rf"\caption{{{tex_escape(' '.join([f'{title}.', *notes]))}}}",
+            r"\medskip",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
             rf"\begin{{tabular}}{{{''.join('l' if left else 'r' for left in text)}}}",
             r"\toprule",
             line(header),
             r"\midrule",
             *map(line, body),
             r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
+            r"\end{tabular}}",
+            rf"\end{{{environment}}}",
             "",
         ]
     )
@@ -183,13 +187,17 @@ def tex_escape(text):
 
 def _write(path, frame, title, header, body, text, notes):
     path = Path(path)
-    hidden = len(body) - MOST_ROWS
-    if hidden > 0:
-        body, notes = body[:MOST_ROWS], [*notes, f"{hidden} more lines are in {path.name}.csv."]
+    remarks = notes[:2]  # those on single cells are for the page
+
+    def cut(most, notes):
+        hidden = len(body) - most
+        more = [f"{hidden} more lines are in {path.name}.csv."] if hidden > 0 else []
+        return title, header, body[:most], text, [*notes, *more]
+
     contents = {
         "csv": frame.to_csv(index=False, lineterminator="\n"),
-        "md": to_markdown(title, header, body, text, notes),
-        "tex": to_tex(title, header, body, text, notes),
+        "md": to_markdown(*cut(MOST_ROWS, notes)),
+        "tex": to_tex(*cut(TEX_ROWS, remarks)),
     }
     written = [path.parent / f"{path.name}.{suffix}" for suffix in contents]
     for file, content in zip(written, contents.values()):

@@ -1,6 +1,7 @@
 """The command lines, in this process: one run, a sweep, an added method, and reproduce."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -65,12 +66,21 @@ def test_a_failure_gives_a_non_zero_exit_code(cli):
 
 
 @pytest.mark.parametrize("launcher", ["sequential", "joblib", "submitit_local"])
-def test_other_launchers_give_the_same(launcher, cli, tmp_path):
+def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
     if launcher == "submitit_local":
         pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="needs the extra dist")
-    code, _, err = cli("-m", f"hydra/launcher={launcher}", "method=subset,reduced")
-    assert not code and "2 jobs computed" in err
-    assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 2
+    words = ["-m", f"hydra/launcher={launcher}", "method=subset,reduced"]
+    path = tmp_path / "smoke" / "custom" / "artificial2d.csv"
+    code, _, err = cli(*words)
+    assert not code and "2 jobs computed, 0 done before" in err
+    records = read_records(path)
+    assert set(zip(records["method"], records["status"])) == {("subset", "done"), ("reduced", "done")}
+    code, _, err = cli(*words, "seed=0,1")
+    assert not code and "2 jobs computed, 2 done before" in err
+    assert read_records(path)["job"].nunique() == 4
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # submitit starts processes of its own
+    code, _, err = cli(*words[:2], "method=subset", "methods.subset.target=engine_probe.Failing", "seed=0,1")
+    assert code == 1 and "this method always fails" in err and "2 failed" in err
 
 
 def test_a_method_of_one_file_and_one_yaml_appears_in_the_records(cli, tmp_path, monkeypatch):
@@ -109,6 +119,25 @@ def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
     capsys.readouterr()
     assert reproduce.main(["run", *words]) == 0
     assert "0 jobs computed, 2 done before" in capsys.readouterr().err
+
+
+def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
+    monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
+    monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
+    close_idle()  # workers that are running have the old environment
+    words = ["--profile", "smoke", "--results-dir", str(tmp_path)]
+    words += [f"--only=washizawa2012/{item}" for item in ("table2", "figure2", "figure7")]
+    assert reproduce.main(["all", *words]) == 0
+    err = capsys.readouterr().err
+    fetch = "no data: mnist{}; to fetch it: python -m kpca_lab.datasets fetch mnist"
+    assert "skipped, " + fetch.format(" for washizawa2012/figure7") in err
+    assert "skipped: washizawa2012/figure7: " + fetch.format("") in err
+    folder = tmp_path / "smoke"
+    assert (folder / "figures/washizawa2012/figure2.png").is_file()
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "figure7 (mnist); table2 (concrete, housing, tic)" in page
+    close_idle()
 
 
 def test_reproduce_refuses_unknown_items_with_the_valid_ones(capsys):

@@ -13,7 +13,7 @@ from selenium import webdriver  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -128,7 +128,8 @@ def test_filters_add_up_and_can_be_undone(page):
     assert len(shown) == 2
     assert all("table1" in text and "k-means" in text and "nyström" in text for text in shown)
     page.find_element(By.CSS_SELECTOR, "#filter-cells [type=reset]").click()
-    assert len(cells(page, 0)) == everything
+    # the page filters again only after the form has been emptied
+    WebDriverWait(page, 10).until(lambda page: len(cells(page, 0)) == everything)
 
 
 def test_paper_narrows_the_tables_on_offer(page):

@@ -107,6 +107,7 @@ def test_run_facts(page):
     for text in ("2026-01-02T03:04:05+00:00", "Example CPU", "0123456789ab", "75 min of computing", "numpy"):
         assert text in page
     assert "python -m kpca_lab.datasets fetch usps" in page
+    assert "missing of: table3 (usps); table5 (usps)." in page
     assert "MemoryError: too large" in page
 
 

@@ -1,5 +1,7 @@
 import json
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,9 @@ from kpca_lab.suite.jobs import COLUMNS as RECORD_COLUMNS
 from kpca_lab.suite.published import load_published
 from kpca_lab.suite.scoreboard import CELL_COLUMNS
 from kpca_lab.suite.tables import (
+    LEGEND,
     MOST_ROWS,
+    TEX_ROWS,
     summary_table,
     tex_escape,
     to_markdown,
@@ -119,6 +123,29 @@ def test_markdown_and_tex_are_well_formed(written):
             check_tex(text)
 
 
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_tex_compiles_and_fits_the_page(written, tmp_path):
+    wide = to_tex("Wide", ["column"] * 30, [["1.2345 ± 0.1"] * 30] * TEX_ROWS, [False] * 30, [LEGEND])
+    nasty = to_tex("Nasty", ["[a]", "*b"], [["<|>^~\\{}_#$%&", "± × ≈ ✗ – ö"]] * 3, [True, True])
+    tables = [
+        wide,
+        nasty,
+        *(file.read_text(encoding="utf-8") for file in written[1] if file.suffix == ".tex"),
+    ]
+    packages = re.search(r"\\usepackage{.*}", wide).group()
+    document = "\n".join(
+        [r"\documentclass{article}", packages, r"\begin{document}"]
+        + [part for table in tables for part in (table, r"\clearpage")]
+        + [r"\end{document}"]
+    )
+    (tmp_path / "all.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert not re.findall(r"Overfull.*|.*Float too large.*", done.stdout)
+    assert f"({len(tables)} pages" in done.stdout
+
+
 def check_tex(text):
     columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text).group(1))
     body = text.split("\\toprule\n")[1].split("\\bottomrule")[0].replace("\\midrule\n", "")
@@ -129,8 +156,10 @@ def check_tex(text):
     plain = re.sub(r"\\[&%$#_{}]", "", text.split("\n", 1)[1])
     assert "%" not in plain and "#" not in plain and "_" not in plain
     assert plain.count("{") == plain.count("}") and plain.count("$") % 2 == 0
-    for name in ("table", "tabular"):
-        assert plain.count(rf"\begin{{{name}}}") == plain.count(rf"\end{{{name}}}") == 1
+    for name in ("(?:sideways)?table", "tabular"):
+        assert (
+            len(re.findall(rf"\\begin{{{name}}}", plain)) == len(re.findall(rf"\\end{{{name}}}", plain)) == 1
+        )
     # the letters that LaTeX knows without further packages
     assert set(re.findall(r"[^\x00-\x7f]", text)) <= set("äöüÄÖÜß")
 

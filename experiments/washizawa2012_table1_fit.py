@@ -215,7 +215,8 @@ def fit_run(job: Job) -> Outcome:
     for selector in settings["selectors"]:
         mean, sd = np.mean(means[selector], axis=0), np.sqrt(np.mean(np.square(sds[selector]), axis=0))
         for (i, method), (j, metric) in itertools.product(enumerate(COMPARED), enumerate(MEASURES)):
-            for name, value in ((metric, mean[i, j]), (f"{metric}_sd", sd[i, j])):
+            # Means of trials: names of their own keep them apart from the single values of other items.
+            for name, value in ((f"mean_{metric}", mean[i, j]), (f"sd_{metric}", sd[i, j])):
                 rows.append(row(job, name, value, method=method, selector=selector, **shared))
     return Outcome(rows)
 
@@ -279,7 +280,7 @@ def fit_figure(records, arrays):
         )
     ax.axvline(np.sqrt(2 / np.pi), color="0.6", lw=1)
     ax.set_yticks(range(len(best)), best.index, fontsize=7)
-    ax.invert_yaxis()
-    ax.set_xlabel("misfit over 18 cells, in standard errors; the line: expected of the right distribution")
+    ax.set_ylim(len(best), -1)
+    ax.set_xlabel("misfit over 18 cells, in standard errors\n(line: expected of the right distribution)")
     figure.legend(loc="outside upper center", ncols=2, fontsize=8)
     return figure

@@ -97,7 +97,7 @@ def test_smoke_gives_every_cell_and_a_figure(settings):
     records = pd.DataFrame(rows)
     assert np.isfinite(records["value"]).all()
     assert len(records[records["metric"] == "misfit_12"]) == 2
-    cells = records[records["metric"] == "normalized_empirical_error"]
+    cells = records[records["metric"] == "mean_normalized_empirical_error"]
     assert len(cells) == 2 * len(COMPARED) * len(settings["smoke"].selectors)
     assert cells["value"].min() >= 1 - 1e-9
     assert isinstance(fit_figure(records, {}), Figure)

@@ -30,7 +30,7 @@ class APCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-        With the linear kernel; written over a step along each coordinate and the mean, not over samples.
+        With the linear kernel; written over a step along each axis and the mean, not over samples.
     components_ : ndarray of shape (n_components_, n_features)
         Principal axes, orthonormal.
     mean_ : ndarray of shape (n_features,)
@@ -247,13 +247,13 @@ def _number_of_components(n_components: int | None, eigenvalues, alpha: float, r
 def _linear_operator(kernel: Kernel, axes: np.ndarray, step: float) -> FeatureOperator:
     """The projector on axes in the space of the samples, about the kernel's origin.
 
-    An axis is a combination of the points ``origin + step e_j`` and ``origin`` whose coefficients add up to
-    zero. About the origin nothing large is ever subtracted, and the step keeps to the scale of the data.
+    An axis is the difference of the points ``origin + step axis`` and ``origin``, divided by the step. About the
+    origin nothing large is ever subtracted, and the step keeps to the scale of the data.
     """
-    k, d = axes.shape
-    points = np.vstack([kernel.origin + step * np.eye(d), kernel.origin])
-    coefficients = np.vstack([axes.T, -axes.sum(axis=1)]) / step
-    at_origin = np.zeros((d + 1, 1))
+    k = len(axes)
+    points = np.vstack([kernel.origin + step * axes, kernel.origin])
+    coefficients = np.vstack([np.eye(k), -np.ones(k)]) / step
+    at_origin = np.zeros((k + 1, 1))
     at_origin[-1] = 1.0
     left = Expansion(points, coefficients, np.zeros(k))
     mean = Expansion(points, at_origin, np.ones(1))

@@ -247,8 +247,8 @@ def _number_of_components(n_components: int | None, eigenvalues, alpha: float, r
 def _linear_operator(kernel: Kernel, axes: np.ndarray, step: float) -> FeatureOperator:
     """The projector on axes in the space of the samples, about the kernel's origin.
 
-    An axis is the difference of the points ``origin + step axis`` and ``origin``, divided by the step. About the
-    origin nothing large is ever subtracted, and the step keeps to the scale of the data.
+    An axis is the difference of the points ``origin + step axis`` and ``origin``, divided by the step. About
+    the origin nothing large is ever subtracted, and the step keeps to the scale of the data.
     """
     k = len(axes)
     points = np.vstack([kernel.origin + step * axes, kernel.origin])

@@ -21,6 +21,7 @@ from kpca_lab.datasets import derive_rng
 from kpca_lab.kernels import make_kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.selectors.kmeans import distinct_nearest
+from kpca_lab.suite import style
 from kpca_lab.suite.checks import load_target
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.published import load_published
@@ -262,25 +263,30 @@ def describe(family: dict) -> str:
 
 
 @experiment.figure(ITEM)
+@style.styled
 def fit_figure(records, arrays):
     """The misfit of every distribution, best first: mean and range over the draws."""
-    from matplotlib.figure import Figure
-
-    records = records.assign(name=[json.loads(text)["distribution"] for text in records["parameters"]])
+    names = [
+        json.loads(text)["distribution"].replace("unequal True", "unequal") for text in records["parameters"]
+    ]
+    records = records.assign(name=names)
     shown = {"misfit_18": "K-means++, forward one by one", "misfit_18_random_start_by_three": READ_SO}
     best = records[records["metric"] == list(shown)[-1]].groupby("name")["value"].mean().sort_values()
-    figure = Figure(figsize=(7, 1.2 + 0.17 * len(best)), layout="constrained")
+    figure = style.new_figure(height=1.2 + 0.14 * len(best))
     ax = figure.subplots()
-    for shift, (metric, label) in zip((0.15, -0.15), shown.items()):
+    for place, (metric, label) in enumerate(shown.items()):
         values = records[records["metric"] == metric].groupby("name")["value"].agg(["mean", "min", "max"])
         values = values.loc[best.index]
         spread = [values["mean"] - values["min"], values["max"] - values["mean"]]
-        ax.errorbar(
-            values["mean"], np.arange(len(best)) + shift, xerr=spread, fmt="o", ms=3, lw=1, label=label
-        )
-    ax.axvline(np.sqrt(2 / np.pi), color="0.6", lw=1)
-    ax.set_yticks(range(len(best)), best.index, fontsize=7)
+        look = style.plain_line(place) | {"linestyle": "none"}
+        lines = np.arange(len(best)) + (0.15, -0.15)[place]
+        ax.errorbar(values["mean"], lines, xerr=spread, markersize=3, elinewidth=1, label=label, **look)
+    ax.axvline(
+        np.sqrt(2 / np.pi), color="0.5", linestyle="--", linewidth=1, label="expected of the right one"
+    )
+    ax.set_yticks(range(len(best)), best.index)
     ax.set_ylim(len(best), -1)
-    ax.set_xlabel("misfit over 18 cells, in standard errors\n(line: expected of the right distribution)")
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("Misfit over 18 cells, in standard errors")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure

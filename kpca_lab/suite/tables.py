@@ -208,6 +208,7 @@ def _write(path, frame, title, header, body, text, notes):
 def _title(item):
     paper, _, name = item.partition("/")
     label = re.sub(r"^(table|figure)(\d+)", lambda found: f"{found[1].capitalize()} {found[2]}", name)
+    label = label.replace("_", ", ")
     title = load_titles().get((paper, name), "")
     return f"{label}: {title}" if title and name != "text" else title or label
 

@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 
+import experiments._sizes  # noqa: F401, registers the jobs of the text
 from kpca_lab import ElasticNetKPCA, FullKPCA, SubsetKPCA
 from kpca_lab.datasets.seeds import derive_rng
 from kpca_lab.kernels import Kernel
@@ -307,6 +308,15 @@ def subset_same_points(records):
     own = rows[(rows.method == "elastic_net") | (rows.selector == "support")]
     both = claims.pairs(own, "method", "subset", "elastic_net", ["dataset", "lambda_1"])
     return claims.all_below(both, margin=1e-9, less="SubKPCA", more="sparse KPCA")
+
+
+@experiment.cells("wang2016/text")
+def text_cells(records):
+    """Training and test images of MNIST."""
+    columns = {"n_samples": "MNIST training images", "n_test": "MNIST test images"}
+    counts = records[records.metric.isin(columns) & (records.dataset == "mnist")]
+    found = [("text", "Section IV-B", columns[entry.metric], entry.value) for entry in counts.itertuples()]
+    return pd.DataFrame(found, columns=["table", "row", "column", "ours"])
 
 
 # Sizes stated in the text: item, row, column, the printed number, and by what to divide ours.

@@ -1,8 +1,10 @@
-"""Washizawa 2012: what its tables and figures need beyond their YAML."""
+"""Washizawa 2012: Tables 1 and 2, and the sizes that its text states."""
 
 import pandas as pd
 
-from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
+import experiments._sizes  # noqa: F401, registers the jobs of Table 2 and of the text
+from kpca_lab.suite.jobs import Outcome, row
+from kpca_lab.suite.published import load_published
 from kpca_lab.suite.registry import experiment
 from kpca_lab.suite.samples import load_samples
 
@@ -25,13 +27,8 @@ def table1_cells(records):
     for (metric, selector, method), values in own.groupby(["metric", "selector", "method"])["value"]:
         label = f"{measures[metric]}, {SELECTORS[selector]}"
         cells.append(("table1", label, METHODS[method], values.mean(), values.std(), len(values), ""))
-    return _frame(cells)
-
-
-@experiment.jobs("washizawa2012/table2")
-def table2_jobs(config):
-    """One job for each data set."""
-    return [Job(config.experiment, *dataset_of(config, name, 0)) for name in config.datasets]
+    column = "trials of Table 1"
+    return pd.concat([_frame(cells), stated("Section 6.2", column, own["seed"].nunique())])
 
 
 @experiment.run("washizawa2012/table2")
@@ -52,6 +49,36 @@ def table2_cells(records):
         ("table2", entry.dataset, columns[entry.metric], entry.value, float("nan"), 1, "")
         for entry in own.itertuples()
     )
+
+
+@experiment.cells("washizawa2012/text")
+def text_cells(records):
+    """The counts, and for concrete the share of the samples that are trained on."""
+    n = records.set_index(["dataset", "metric"])["value"]
+    places = {
+        ("artificial2d", "n_samples"): ("Section 1", "artificial samples"),
+        ("usps", "n_samples"): ("Section 6.4", "USPS training images"),
+        ("usps", "n_test"): ("Section 6.4", "USPS test images"),
+        ("usps", "n_held_out"): ("Section 6.4", "USPS images held out for validation"),
+        ("usps", "n_train"): ("Section 6.4", "USPS images for training in a division"),
+        ("mnist", "n_samples"): ("Section 6.5", "MNIST training images"),
+        ("mnist", "n_test"): ("Section 6.5", "MNIST test images"),
+    }
+    cells = [("text", *place, n[key], float("nan"), 1, "") for key, place in places.items() if key in n.index]
+    if ("concrete", "n_train") in n.index:
+        share = 100 * n["concrete", "n_train"] / n["concrete", "n_samples"]
+        cells.append(("text", "Section 6.3", "share of samples for training", share, float("nan"), 1, ""))
+    return _frame(cells)
+
+
+def stated(place, column, used):
+    """A number of the text as it was used here; not to be judged where the profile reduces it on purpose."""
+    published = load_published("washizawa2012").set_index(["table", "column"])["value"]
+    same = used == published["text", column]
+    frame = _frame(
+        [("text", place, column, used, float("nan"), 1, "" if same else "reduced in this profile")]
+    )
+    return frame.assign(comparable=same)
 
 
 def _frame(cells):

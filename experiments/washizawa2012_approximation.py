@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from experiments._over_samples import errors_over_samples
+from experiments.washizawa2012 import stated
 from kpca_lab.methods.base import check_size
 from kpca_lab.selectors.criterion import check_rank
 from kpca_lab.selectors.forward import ForwardSearch
@@ -128,6 +129,12 @@ def _with_note(figure, text):
     return figure
 
 
+@experiment.cells(f"{PAPER}/figure1")
+def figure1_cells(records):
+    """The size of the basis."""
+    return stated("Section 1", "basis size of the example", records["m"].max())
+
+
 @experiment.figure(f"{PAPER}/figure1")
 def figure1(records, arrays):
     """Contour curves of PCA, full KPCA, KPCA of a subset, and SubKPCA with the same subset."""
@@ -200,6 +207,13 @@ def figure3(records, arrays):
     return _with_note(figure, "The errors of Nys are far outside of the range, as in the paper.")
 
 
+@experiment.cells(f"{PAPER}/figure3")
+def figure3_cells(records):
+    """The number of divisions."""
+    divisions = records.groupby("dataset")["split"].nunique().min()
+    return stated("Section 6.3", "divisions into training and validation", divisions)
+
+
 @experiment.run(f"{PAPER}/figure4")
 def time_run(job: Job) -> Outcome:
     """The time of every method and basis size."""
@@ -260,7 +274,8 @@ def figure5(records, arrays):
     """Squared distance from full KPCA against time, full KPCA as the vertical line."""
     from kpca_lab.suite.figures import tradeoff
 
-    return tradeoff(records, "runtime", "distance_squared", along="size", vertical="full")
+    figure = tradeoff(records, "runtime", "distance_squared", along="size", vertical="full")
+    return _with_note(figure, "Medians over the divisions; in a few of them KHA-SMD diverges.")
 
 
 # Figure 6

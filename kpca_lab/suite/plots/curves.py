@@ -238,7 +238,7 @@ def tradeoff(
     ylabel=None,
     columns=3,
 ):
-    """One metric against another, a line through the means for each value of a setting.
+    """One metric against another, a line through the medians for each value of a setting.
 
     Serves runtime against squared distance, training error against elapsed time, and sparsity against error.
 
@@ -252,7 +252,7 @@ def tradeoff(
     panels, by, xlabel, ylabel, columns
         As in `curves`.
     vertical, horizontal : str, optional
-        A method shown as a line at its mean of ``x_metric`` or ``y_metric``, such as ``"full"``. Its own
+        A method shown as a line at its median of ``x_metric`` or ``y_metric``, such as ``"full"``. Its own
         points are left out, since its error is zero or it has but one.
     log : {"", "x", "y", "xy"}, default="xy"
     annotate : bool, default=False

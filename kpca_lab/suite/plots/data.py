@@ -86,7 +86,7 @@ def summary(records, metric, x, by) -> pd.DataFrame:
 
 
 def paired(records, x_metric, y_metric, along, by) -> pd.DataFrame:
-    """Means of two metrics for each value of ``along`` and each series; ``seconds`` is that column."""
+    """Medians of two metrics for each value of ``along`` and each series; ``seconds`` is that column."""
     rows = with_parameters(usable(records))
     rows[along] = numbers(rows, along)
     y = rows[rows["metric"] == y_metric]
@@ -95,12 +95,12 @@ def paired(records, x_metric, y_metric, along, by) -> pd.DataFrame:
     else:
         x = rows[rows["metric"] == x_metric]
     keys = [*by, along]
-    means = [
-        filled(part, by).groupby(keys, sort=False, dropna=False)["value"].mean().rename(name).reset_index()
+    medians = [
+        filled(part, by).groupby(keys, sort=False, dropna=False)["value"].median().rename(name).reset_index()
         for part, name in ((x, "x"), (y, "y"))
     ]
     # methods without the setting have nan there, which a merge takes for equal
-    return means[0].merge(means[1], on=keys).sort_values(along, kind="stable", ignore_index=True)
+    return medians[0].merge(medians[1], on=keys).sort_values(along, kind="stable", ignore_index=True)
 
 
 def metric_rows(records, metric) -> pd.DataFrame:
@@ -112,10 +112,10 @@ def metric_rows(records, metric) -> pd.DataFrame:
 
 
 def level(records, method, metric) -> float:
-    """The mean of a metric over all rows of a method (nan if there are none), for a reference line."""
+    """The median of a metric over all rows of a method (nan if there are none), for a reference line."""
     rows = metric_rows(records, metric)
     rows = rows[rows["method"].map(style.canonical) == style.canonical(method)]
-    return float(rows["value"].mean()) if len(rows) else float("nan")
+    return float(rows["value"].median()) if len(rows) else float("nan")
 
 
 def in_order(series, by) -> list:

@@ -1,0 +1,31 @@
+"""Numbers that the texts state: counted, and judged only where no profile reduces them."""
+
+import pandas as pd
+import pytest
+
+from experiments._sizes import count_parts, one_job_for_each
+from experiments.washizawa2012 import stated, text_cells
+from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.suite.config import compose_settings
+from kpca_lab.suite.published import load_published
+
+
+def test_the_sizes_of_the_data_are_the_stated_ones():
+    settings = compose_settings(["+experiment=washizawa2012/text", "profile=paper"])
+    rows = []
+    for job in one_job_for_each(settings):
+        try:
+            rows += count_parts(job).rows
+        except DatasetUnavailableError as error:
+            pytest.skip(f"the data of {error.dataset} cannot be had here")
+    cells = text_cells(pd.DataFrame(rows)).set_index("column")["ours"]
+    published = load_published("washizawa2012").set_index(["table", "column"])["value"]["text"]
+    assert cells.pop("USPS test images") == 2007  # the text says 2001
+    assert len(cells) == 7
+    assert cells.round(9).to_dict() == published[cells.index].to_dict()
+
+
+def test_what_a_profile_reduces_is_not_judged():
+    assert stated("Section 6.2", "trials of Table 1", 10)["comparable"].item()
+    fewer = stated("Section 6.2", "trials of Table 1", 3).iloc[0]
+    assert not fewer["comparable"] and fewer["note"] == "reduced in this profile"

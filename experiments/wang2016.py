@@ -180,7 +180,7 @@ def _contours(found, which):
         )
         for k, panel in enumerate(own if sparse else []):
             count = int(panel.highlight.sum())
-            panel.title = f"SKPCA {k + 1}, $\\lambda_1$ = {found[f'weights_{key}'][k]:.3g}, {count} points"
+            panel.title = f"SKPCA {k + 1}\n$\\lambda_1$ = {found[f'weights_{key}'][k]:.3g}, {count} points"
         panels += own
     return figures.contours(panels, columns=4)
 

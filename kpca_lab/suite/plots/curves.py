@@ -78,7 +78,11 @@ def tidy_log_ticks(ax) -> None:
         if scale != "log":
             continue
         decades = math.log10(max(limits) / min(limits))
-        if decades < 2:
+        if decades < 0.2:  # hardly curved: ticks as on a linear axis
+            axis.set_major_locator(ticker.MaxNLocator(5))
+            axis.set_major_formatter(ticker.FuncFormatter(_short_number))
+            axis.set_minor_locator(ticker.NullLocator())
+        elif decades < 2:
             # the narrower the range, the more of a decade's steps have to be labelled for two to be inside
             steps = (1, 2, 5) if decades > 0.6 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
             axis.set_major_locator(ticker.LogLocator(subs=steps, numticks=12))

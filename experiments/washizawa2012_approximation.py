@@ -27,7 +27,7 @@ STAND_IN = "Samples: a calibrated parabola; those of the paper are not specified
 class StagedForwardSelector:
     """Forward search one by one up to a share of the samples, then several samples in each step.
 
-    Section 4.1.1 allows for both, and large bases take one by one hours.
+    Section 4.1.1 allows for both, and leaves the first sample open.
 
     Parameters
     ----------

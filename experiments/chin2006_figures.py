@@ -307,19 +307,20 @@ def drift_figure(records, arrays):
     rows = figures.with_parameters(records)
     angles = rows[rows.metric == "principal_angle"]
     largest = angles.groupby(["dataset", "method", "update"]).value.agg(largest="max", median="median")
-    panels, costs = {}, {"Time of an update [s]": {}, "Points kept": {}}
+    panels = {"Largest angle": {}, "Median angle": {}}
+    costs = {"Time of an update [s]": {}, "Points kept": {}}
     for (name, method), own in largest.groupby(level=[0, 1]):
         text = _run_text(name, method)
         update = own.index.get_level_values("update").to_numpy()
-        for column in ("largest", "median"):
+        for title, column in zip(panels, ("largest", "median")):
             value = own[column].to_numpy()
-            panels[f"{text}, {column}"] = (update, np.where(value > 0, value, np.nan))
+            panels[title][text] = (update, np.where(value > 0, value, np.nan))
     for metric, title in (("update_seconds", "Time of an update [s]"), ("n_points", "Points kept")):
         for (name, method), own in rows[rows.metric == metric].groupby(["dataset", "method"]):
             own = own.sort_values("update")
             costs[title][_run_text(name, method)] = (own["update"].to_numpy(), own.value.to_numpy())
     return {
-        "figure_drift": figures.drift(panels, ylabel="Principal angle to batch [°]", log="xy"),
+        "figure_drift": figures.drift(panels, ylabel="Principal angle to batch [°]", log="xy", columns=2),
         "figure_update_cost": figures.lines(
             costs, xlabel="Number of updates", ylabel="", log="xy", markers=False, columns=2
         ),

@@ -16,6 +16,7 @@ compared as ratios and growth exponents in :mod:`kpca_lab.suite.claims`.
 """
 
 import argparse
+import json
 import math
 import re
 from pathlib import Path
@@ -255,7 +256,7 @@ def _readme_table(folder, scoreboard):
     counts = summarise(scoreboard)
     headings = " | ".join(name.replace("_", " ") for name in VERDICTS)
     lines = [
-        f"From the `{folder.name}` profile. Cells of the printed tables by verdict:",
+        f"From the `{folder.name}` profile{_effort(folder)}. Cells of the printed tables by verdict:",
         "",
         f"| paper | tables and figures | {headings} | claims |",
         "|---|---|--:|--:|--:|--:|--:|--:|---|",
@@ -272,6 +273,20 @@ def _readme_table(folder, scoreboard):
         lines.append(f"| {name} | {items or '-'} | {' | '.join(map(str, numbers))} | {said or '-'} |")
     lines.append(f"| all | | {' | '.join(map(str, counts.loc['all', list(VERDICTS)]))} | |")
     return "\n".join(lines)
+
+
+def _effort(folder):
+    """What the computing of a profile took, in words."""
+    try:
+        summary, environment = (
+            json.loads((folder / name).read_text(encoding="utf-8"))
+            for name in ("summary.json", "environment.json")
+        )
+    except OSError:
+        return ""
+    jobs = sum(entry["jobs"] for entry in summary["experiments"].values())
+    where = f"{environment['cpu']}, {environment['cores']} cores"
+    return f", whose {jobs} jobs took {summary['seconds'] / 3600:.1f} hours of one core in all ({where})"
 
 
 def _ranges(items):

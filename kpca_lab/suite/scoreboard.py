@@ -290,8 +290,11 @@ def _effort(folder):
 
 
 def _ranges(items):
-    """{'table1', 'table2', 'table3', 'figure6', 'kernel'} -> 'Tables 1-3; Figure 6; kernel'."""
-    parts, others = [], sorted(item for item in items if not re.fullmatch(r"(table|figure)\d+", item))
+    """{'table1', 'table2', 'figure6', 'table2_own', 'map'} -> 'Tables 1-2; Figure 6; Table 2 own; map'."""
+    parts, others = [], []
+    for item in sorted(item for item in items - {"text"} if not re.fullmatch(r"(table|figure)\d+", item)):
+        item = re.sub(r"^(table|figure)(\d+)", lambda found: f"{found[1].capitalize()} {found[2]}", item)
+        others.append(item.removeprefix("figure_").replace("_", " "))
     for kind in ("table", "figure"):
         numbers = sorted(int(item[len(kind) :]) for item in items if re.fullmatch(kind + r"\d+", item))
         runs = []

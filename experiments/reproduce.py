@@ -126,9 +126,9 @@ def _figures(store, only):
     print(f"figures: {len(done.written)} files in {store.root / 'figures'}")
     skipped = _known_summary(store).get("skipped", {})
     for item, reason in done.skipped.items():
-        for dataset, (lacking, command) in skipped.items():
+        for missing, (lacking, command) in skipped.items():
             if item in lacking:
-                reason = f"no data: {dataset}; to fetch it: {command}"
+                reason = f"without {missing}; to get it: {command}"
         print(f"skipped: {item}: {reason}", file=sys.stderr)
     for item, error in done.failed.items():
         print(f"failed: {item}: {error}", file=sys.stderr)

@@ -175,12 +175,12 @@ def _skipped(summary) -> list[dict]:
 
 
 def _lacking(paper, summary) -> list[str]:
-    """The items of a paper that lack data, each with the data sets."""
+    """The items of a paper that lack data or a package, each with what is missing."""
     lacking = {}
-    for dataset, (experiments, _) in sorted(summary.get("skipped", {}).items()):
+    for missing, (experiments, _) in sorted(summary.get("skipped", {}).items()):
         for name in experiments:
             if name.startswith(f"{paper}/"):
-                lacking.setdefault(name.partition("/")[2], []).append(dataset)
+                lacking.setdefault(name.partition("/")[2], []).append(missing)
     return [f"{item} ({', '.join(lacking[item])})" for item in sorted(lacking, key=_natural)]
 
 

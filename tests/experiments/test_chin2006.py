@@ -121,7 +121,8 @@ def test_manifold_figures_draw_what_there_is(settings):
 
 def test_drift(settings):
     records, arrays = outcome(settings, "figure_drift")
-    assert {"principal_angle", "reference_angle", "update_seconds", "n_points"} == set(records.metric)
+    metrics = {"principal_angle", "reference_angle", "update_seconds", "n_points", "n_points_limit"}
+    assert metrics == set(records.metric)
     angles = records[records.metric == "principal_angle"].value
     assert angles.between(0, 90).all()
     assert set(pictures.drift_figure(records, arrays)) == {"figure_drift", "figure_update_cost"}

@@ -130,9 +130,9 @@ def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatc
     words += [f"--only=washizawa2012/{item}" for item in ("table2", "figure2", "figure7")]
     assert reproduce.main(["all", *words]) == 0
     err = capsys.readouterr().err
-    fetch = "no data: mnist{}; to fetch it: python -m kpca_lab.datasets fetch mnist"
-    assert "skipped, " + fetch.format(" for washizawa2012/figure7") in err
-    assert "skipped: washizawa2012/figure7: " + fetch.format("") in err
+    fetch = "to get it: python -m kpca_lab.datasets fetch mnist"
+    assert f"skipped, without mnist: washizawa2012/figure7; {fetch}" in err
+    assert f"skipped: washizawa2012/figure7: without mnist; {fetch}" in err
     folder = tmp_path / "smoke"
     assert (folder / "figures/washizawa2012/figure2.png").is_file()
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")

@@ -3,8 +3,9 @@
 import time
 
 import numpy as np
+import pandas as pd
 
-from experiments.chin2006 import _cells
+from experiments._sizes import stated
 from kpca_lab import FullKPCA, IncrementalKPCA, SubsetKPCA
 from kpca_lab.datasets.seeds import derive_seed
 from kpca_lab.selectors import get_selector
@@ -89,12 +90,7 @@ def figure2_cells(records):
     """The number of vectors."""
     n = figures.with_parameters(records).n.max()
     column = "vectors of the synthetic problem of Figure 2"
-    return _cells([("text", "Section 6", column, n, np.nan, 1, *_setting(n, 3100))])
-
-
-def _setting(used, printed):
-    """Note and comparability of a size that a smaller profile reduces on purpose."""
-    return ("", True) if used == printed else ("reduced in this profile", False)
+    return stated("chin2006", "Section 6", column, n)
 
 
 @experiment.run("chin2006/figure3")
@@ -179,18 +175,17 @@ def _picture(images, per_row=5):
 def figure3_cells(records):
     """The numbers of samples."""
     columns = {
-        "swiss_roll_hole": ("vectors of the perforated Swiss roll", 800),
-        "teapots": ("Teapot images", 100),
-        "frey": ("Frey Face images", 1965),
+        "swiss_roll_hole": "vectors of the perforated Swiss roll",
+        "teapots": "Teapot images",
+        "frey": "Frey Face images",
     }
     cells = []
     for name, n in records.groupby("dataset").m.max().items():
-        column, whole = columns[name]
-        note, comparable = _setting(n, whole)
-        if name == "teapots":
-            note, comparable = note or "only 100 of the frames can be had", False
-        cells.append(("text", "Section 6", column, float(n), np.nan, 1, note, comparable))
-    return _cells(cells)
+        cell = stated("chin2006", "Section 6", columns[name], float(n))
+        if name == "teapots" and n == 100:
+            cell["note"] = "only 100 of the frames can be had"
+        cells.append(cell)
+    return pd.concat(cells)
 
 
 @experiment.run("chin2006/figure4")

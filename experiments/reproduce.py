@@ -14,7 +14,7 @@ from dataclasses import replace
 from kpca_lab.suite.config import PROFILES, ConfigError, compose_experiments, experiment_items
 from kpca_lab.suite.registry import load_experiments
 from kpca_lab.suite.runner import make_plan, run
-from kpca_lab.suite.store import Store, write_atomically
+from kpca_lab.suite.store import Store, read_json, write_atomically
 
 
 def main(arguments=None):
@@ -124,7 +124,7 @@ def _figures(store, only):
         return 0
     done = write_figures(store.root, wanted or None)
     print(f"figures: {len(done.written)} files in {store.root / 'figures'}")
-    skipped = _known_summary(store).get("skipped", {})
+    skipped = read_json(store.root / "summary.json").get("skipped", {})
     for item, reason in done.skipped.items():
         for missing, (lacking, command) in skipped.items():
             if item in lacking:
@@ -135,16 +135,10 @@ def _figures(store, only):
     return 1 if done.failed else 0
 
 
-def _known_summary(store):
-    try:
-        return json.loads((store.root / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
 def _write_summary(store, plans, summary):
     """Keep, for the report, what each experiment took and what was skipped for want of data."""
-    known = _known_summary(store)
+    path = store.root / "summary.json"
+    known = read_json(path)
     experiments, skipped = known.get("experiments", {}), known.get("skipped", {})
     for plan in plans:
         seconds = store.seconds(plan.name, plan.jobs)
@@ -164,9 +158,7 @@ def _write_summary(store, plans, summary):
         "experiments": experiments,
         "skipped": {dataset: entry for dataset, entry in skipped.items() if entry[0]},
     }
-    write_atomically(
-        store.root / "summary.json", (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
-    )
+    write_atomically(path, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
 
 
 if __name__ == "__main__":

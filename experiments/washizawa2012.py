@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-import experiments._sizes  # noqa: F401, registers the jobs of Table 2 and of the text
+from experiments._sizes import stated
 from kpca_lab.suite.jobs import Outcome, row
-from kpca_lab.suite.published import load_published
 from kpca_lab.suite.registry import experiment
 from kpca_lab.suite.samples import load_samples
 
@@ -28,7 +27,7 @@ def table1_cells(records):
         label = f"{measures[metric]}, {SELECTORS[selector]}"
         cells.append(("table1", label, METHODS[method], values.mean(), values.std(), len(values), ""))
     column = "trials of Table 1"
-    return pd.concat([_frame(cells), stated("Section 6.2", column, own["seed"].nunique())])
+    return pd.concat([_frame(cells), stated("washizawa2012", "Section 6.2", column, own["seed"].nunique())])
 
 
 @experiment.run("washizawa2012/table2")
@@ -69,16 +68,6 @@ def text_cells(records):
         share = 100 * n["concrete", "n_train"] / n["concrete", "n_samples"]
         cells.append(("text", "Section 6.3", "share of samples for training", share, float("nan"), 1, ""))
     return _frame(cells)
-
-
-def stated(place, column, used):
-    """A number of the text as it was used here; not to be judged where the profile reduces it on purpose."""
-    published = load_published("washizawa2012").set_index(["table", "column"])["value"]
-    same = used == published["text", column]
-    frame = _frame(
-        [("text", place, column, used, float("nan"), 1, "" if same else "reduced in this profile")]
-    )
-    return frame.assign(comparable=same)
 
 
 def _frame(cells):

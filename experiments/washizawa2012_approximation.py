@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from experiments._over_samples import errors_over_samples
-from experiments.washizawa2012 import stated
+from experiments._sizes import stated
 from kpca_lab.methods.base import check_size
 from kpca_lab.selectors.criterion import check_rank
 from kpca_lab.selectors.forward import ForwardSearch
@@ -132,7 +132,7 @@ def _with_note(figure, text):
 @experiment.cells(f"{PAPER}/figure1")
 def figure1_cells(records):
     """The size of the basis."""
-    return stated("Section 1", "basis size of the example", records["m"].max())
+    return stated(PAPER, "Section 1", "basis size of the example", records["m"].max())
 
 
 @experiment.figure(f"{PAPER}/figure1")
@@ -211,7 +211,7 @@ def figure3(records, arrays):
 def figure3_cells(records):
     """The number of divisions."""
     divisions = records.groupby("dataset")["split"].nunique().min()
-    return stated("Section 6.3", "divisions into training and validation", divisions)
+    return stated(PAPER, "Section 6.3", "divisions into training and validation", divisions)
 
 
 @experiment.run(f"{PAPER}/figure4")

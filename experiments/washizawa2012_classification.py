@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from experiments._class_subspaces import METHODS, count_errors, count_linear_errors
 from experiments._shared import shared, shared_all
-from experiments.washizawa2012 import stated
+from experiments._sizes import stated
 from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.selectors import get_selector
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
@@ -267,5 +267,7 @@ def cells(records: pd.DataFrame) -> pd.DataFrame:
                 "note": f"{chosen.kernel}, r = {chosen.r}",
             }
         )
-    divisions = [stated("Section 6.4", "USPS divisions", rows.split.nunique())] if table == "table3" else []
-    return pd.concat([pd.DataFrame(found), *divisions])
+    frames = [pd.DataFrame(found)]
+    if table == "table3":
+        frames.append(stated("washizawa2012", "Section 6.4", "USPS divisions", rows.split.nunique()))
+    return pd.concat(frames)

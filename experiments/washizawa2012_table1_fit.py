@@ -39,7 +39,7 @@ READ_SO = "K-means from random samples, forward three by three"
 class RandomStartKMeans:
     """The samples nearest to the centroids of K-means that starts at samples drawn at random.
 
-    That was the usual start in 2012. The start of :class:`kpca_lab.selectors.KMeansSelector`, k-means++,
+    The paper does not name its start. That of :class:`kpca_lab.selectors.KMeansSelector`, k-means++,
     puts more centroids where samples are few.
     """
 

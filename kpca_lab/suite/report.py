@@ -8,7 +8,6 @@ the rest.
 import argparse
 import base64
 import io
-import json
 import math
 import re
 from importlib import resources
@@ -19,9 +18,9 @@ import pandas as pd
 from PIL import Image
 
 from kpca_lab.suite.markdown import render_notes, render_table, slug
-from kpca_lab.suite.published import KEY, PAPERS, format_number, load_published, load_titles
+from kpca_lab.suite.published import KEY, PAPERS, format_number, item_label, load_published, load_titles
 from kpca_lab.suite.scoreboard import VERDICTS, read_scoreboard
-from kpca_lab.suite.store import read_records, write_atomically
+from kpca_lab.suite.store import read_json, read_records, write_atomically
 
 PICTURE_WIDTH = 1400  # pixels: the width of the page at a device ratio near two
 PICTURES_LIMIT = 9_000_000  # bytes of all pictures; base64 makes 12 MB of them
@@ -63,7 +62,7 @@ def render_report(profile_dir) -> str:
     """The page of `write_report` as text."""
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
-    summary = _json(profile_dir / "summary.json")
+    summary = read_json(profile_dir / "summary.json")
     experiments = _experiments(profile_dir, summary)
     notes = {paper: render_notes(paper, _notes(paper)) for paper in PAPERS}
     scoreboard, claims = _scoreboard(profile_dir, notes), _claims(profile_dir)
@@ -92,7 +91,7 @@ def render_report(profile_dir) -> str:
     templates.filters["named"] = lambda text: str(text).replace("_", " ")
     return templates.get_template("report.html").render(
         profile=profile,
-        environment=_json(profile_dir / "environment.json"),
+        environment=read_json(profile_dir / "environment.json"),
         experiments=experiments,
         seconds=_seconds(summary, experiments),
         scoreboard=scoreboard,
@@ -116,14 +115,6 @@ def _template(name) -> str:
 def _notes(paper) -> str:
     path = resources.files("kpca_lab.suite").joinpath("notes", f"{paper}.md")
     return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def _json(path) -> dict:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _experiments(profile_dir, summary) -> list[dict]:
@@ -255,17 +246,12 @@ def _title(titles, paper, item) -> str:
     return titles.get((paper, item), "")
 
 
-def _label(item) -> str:
-    """``table1`` as "Table 1", ``figure3_concrete`` as "Figure 3 concrete"."""
-    return slug(item).replace("-", " ").replace("_", " ").capitalize()
-
-
 def _tables(profile_dir, paper) -> list[dict]:
     """The tables of a paper: those that it prints, with ours beside, and what else was computed."""
     found = []
     printed = set(load_published(paper)["table"])
     for path in sorted((profile_dir / "tables" / paper).glob("*.md"), key=lambda path: _natural(path.stem)):
-        label = _label(path.stem)
+        label = item_label(path.stem).capitalize()
         title, body = render_table(path.read_text(encoding="utf-8"), f"{PAPERS[paper]}, {label}")
         found.append(
             {
@@ -326,7 +312,7 @@ class _Pictures:
                 {
                     "kind": "figure",
                     "item": path.stem,
-                    "label": _label(path.stem),
+                    "label": item_label(path.stem).capitalize(),
                     "title": title,
                     "uri": f"data:image/png;base64,{base64.b64encode(content).decode()}",
                     "width": width // 2,

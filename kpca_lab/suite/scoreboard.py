@@ -16,15 +16,14 @@ compared as ratios and growth exponents in :mod:`kpca_lab.suite.claims`.
 """
 
 import argparse
-import json
 import math
 import re
 from pathlib import Path
 
 import pandas as pd
 
-from kpca_lab.suite.published import KEY, PAPERS, load_published
-from kpca_lab.suite.store import write_atomically
+from kpca_lab.suite.published import KEY, PAPERS, item_label, load_published
+from kpca_lab.suite.store import read_json, write_atomically
 
 VERDICTS = ("exact", "consistent", "within_sd", "off", "not_comparable", "not_run")
 COLUMNS = (*KEY, "published", "published_sd", "ours", "ours_sd", "trials", "verdict", "note")
@@ -277,12 +276,8 @@ def _readme_table(folder, scoreboard):
 
 def _effort(folder):
     """What the computing of a profile took, in words."""
-    try:
-        summary, environment = (
-            json.loads((folder / name).read_text(encoding="utf-8"))
-            for name in ("summary.json", "environment.json")
-        )
-    except OSError:
+    summary, environment = (read_json(folder / name) for name in ("summary.json", "environment.json"))
+    if not (summary and environment):
         return ""
     jobs = sum(entry["jobs"] for entry in summary["experiments"].values())
     where = f"{environment['cpu']}, {environment['cores']} cores"
@@ -291,10 +286,8 @@ def _effort(folder):
 
 def _ranges(items):
     """{'table1', 'table2', 'figure6', 'table2_own', 'map'} -> 'Tables 1-2; Figure 6; Table 2 own; map'."""
-    parts, others = [], []
-    for item in sorted(item for item in items - {"text"} if not re.fullmatch(r"(table|figure)\d+", item)):
-        item = re.sub(r"^(table|figure)(\d+)", lambda found: f"{found[1].capitalize()} {found[2]}", item)
-        others.append(item.removeprefix("figure_").replace("_", " "))
+    others = sorted(item for item in items - {"text"} if not re.fullmatch(r"(table|figure)\d+", item))
+    parts, others = [], [item_label(item) for item in others]
     for kind in ("table", "figure"):
         numbers = sorted(int(item[len(kind) :]) for item in items if re.fullmatch(kind + r"\d+", item))
         runs = []

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from kpca_lab.suite.jobs import COLUMNS, Outcome
 
-__all__ = ["Store", "read_records", "write_atomically"]
+__all__ = ["Store", "read_json", "read_records", "write_atomically"]
 
 TEXT = (
     "experiment",
@@ -230,6 +230,15 @@ def read_records(path: str | os.PathLike) -> pd.DataFrame:
         return pd.DataFrame({column: pd.Series(dtype=types[column]) for column in COLUMNS})
     table = pd.read_csv(path, dtype=types, keep_default_na=False, na_values=_empty_numbers())
     return table[list(COLUMNS)]
+
+
+def read_json(path: Path) -> dict:
+    """The object in a JSON file; an empty one if there is no such file, or none in it."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _empty_numbers():

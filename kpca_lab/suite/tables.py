@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kpca_lab.suite.claims import with_parameters
-from kpca_lab.suite.published import PAPERS, format_number, load_published, load_titles
+from kpca_lab.suite.published import PAPERS, format_number, item_label, load_published, load_titles
 from kpca_lab.suite.scoreboard import build_scoreboard
 from kpca_lab.suite.store import write_atomically
 
@@ -207,8 +207,7 @@ def _write(path, frame, title, header, body, text, notes):
 
 def _title(item):
     paper, _, name = item.partition("/")
-    label = re.sub(r"^(table|figure)(\d+)", lambda found: f"{found[1].capitalize()} {found[2]}", name)
-    label = label.replace("_", ", ")
+    label = item_label(name)
     title = load_titles().get((paper, name), "")
     return f"{label}: {title}" if title and name != "text" else title or label
 

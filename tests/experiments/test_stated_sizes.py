@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from experiments._sizes import count_parts, one_job_for_each
-from experiments.washizawa2012 import stated, text_cells
+from experiments._sizes import count_parts, one_job_for_each, stated
+from experiments.washizawa2012 import text_cells
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.config import compose_settings
 from kpca_lab.suite.published import load_published
@@ -26,6 +26,6 @@ def test_the_sizes_of_the_data_are_the_stated_ones():
 
 
 def test_what_a_profile_reduces_is_not_judged():
-    assert stated("Section 6.2", "trials of Table 1", 10)["comparable"].item()
-    fewer = stated("Section 6.2", "trials of Table 1", 3).iloc[0]
+    assert stated("washizawa2012", "Section 6.2", "trials of Table 1", 10)["comparable"].item()
+    fewer = stated("washizawa2012", "Section 6.2", "trials of Table 1", 3).iloc[0]
     assert not fewer["comparable"] and fewer["note"] == "reduced in this profile"

@@ -17,6 +17,7 @@ Columns of the files:
 ============  ==========================================================================================
 """
 
+import re
 from functools import cache
 from importlib import resources
 
@@ -71,6 +72,18 @@ def load_published(paper=None):
 def load_titles():
     """Titles of the papers' tables and figures in our words: Series indexed by (paper, item)."""
     return _read("titles.csv", dtype=str).set_index(["paper", "item"])["title"]
+
+
+def item_label(item):
+    """The name of a table or figure in words.
+
+    Examples
+    --------
+    >>> item_label("table1"), item_label("figure3_concrete"), item_label("kernel")
+    ('Table 1', 'Figure 3 concrete', 'kernel')
+    """
+    numbered = re.sub(r"^(table|figure)(?=[0-9])", lambda kind: f"{kind[0].capitalize()} ", item)
+    return numbered.replace("_", " ")
 
 
 def format_number(value, decimals):

@@ -12,6 +12,7 @@ three parts exactly, and code that does not centre adds them last.
 """
 
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
@@ -24,6 +25,8 @@ from sklearn.preprocessing import normalize
 
 KERNELS = ("rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed")
 BLOCK_BYTES = 16 * 2**20
+# Where kernels look first for values between known samples: a kpca_lab.kernel_table.KernelTable.
+TABLE_IN_USE: ContextVar[Any] = ContextVar("table in use", default=None)
 
 
 def make_kernel(
@@ -124,6 +127,12 @@ class Kernel:
 
     def core(self, X, Y) -> np.ndarray:
         """The part that depends on both samples: rows for those of ``X``, columns for those of ``Y``."""
+        table = TABLE_IN_USE.get()
+        known = None if table is None else table.core(self, X, Y)
+        return self.computed_core(X, Y) if known is None else known
+
+    def computed_core(self, X, Y) -> np.ndarray:
+        """The same, never from a table."""
         if self.name == "precomputed":
             rows = self.gram[X] if X.ndim == 1 else X
             return np.asarray(rows[:, Y], dtype=np.float64)
@@ -136,6 +145,10 @@ class Kernel:
 
     def core_columns(self, X) -> Callable[[int], np.ndarray]:
         """A function that gives a column of ``core(X, X)``; what all columns share is computed once."""
+        table = TABLE_IN_USE.get()
+        known = None if table is None else table.core_columns(self, X)
+        if known is not None:
+            return known
         if self.name in ("precomputed", "callable", "cosine"):
             return lambda j: self.core(X, X[j : j + 1])[:, 0]
         A = self._shift(X)
@@ -147,8 +160,7 @@ class Kernel:
             values = A @ (2 * self.gamma * A[j])
             values -= squares
             values -= squares[j]
-            if squares.max() > 1e5:
-                self._measure_close_pairs(values[:, None], A, A[j : j + 1])
+            self._measure_close_pairs(values[:, None], A, A[j : j + 1], squares.max())
             np.minimum(values, 0, out=values)
             values[j] = 0.0
             return np.expm1(values, out=values)
@@ -160,9 +172,7 @@ class Kernel:
             values = self._scaled_distances(A, B)
             np.expm1(values, out=values)
         elif self.name == "laplacian":
-            values = cdist(_densify(A), _densify(B), "cityblock")
-            values *= -self.gamma
-            np.expm1(values, out=values)
+            values = self.core_of_distances(cdist(_densify(A), _densify(B), "cityblock"), A, B)
         elif self.name == "linear":
             values = _dense_product(A, B)
         elif self.origin is not None:
@@ -173,6 +183,17 @@ class Kernel:
             values += self.coef0
             values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
         return values
+
+    def core_of_distances(self, distances: np.ndarray, A, B) -> np.ndarray:
+        """The core of the Gaussian or Laplacian kernel from the distances that it is a function of, in place.
+
+        These are squared Euclidean ones for the Gaussian kernel, of the rows of ``A`` to those of ``B``.
+        """
+        distances *= -self.gamma
+        if self.name == "rbf":
+            largest = self.gamma * (_row_squares(A).max(initial=0) + _row_squares(B).max(initial=0))
+            self._measure_close_pairs(distances, A, B, largest)
+        return np.expm1(distances, out=distances)
 
     def core_diagonal(self, X) -> np.ndarray:
         """``core(x, x)`` for each row, without the matrix."""
@@ -233,15 +254,16 @@ class Kernel:
             left = np.column_stack([A, a, np.ones(len(a))])
             right = np.column_stack([2 * self.gamma * B, np.ones(len(b)), b])
             values = left @ right.T
-            if a.min(initial=0) + b.min(initial=0) < -1e5:
-                self._measure_close_pairs(values, A, B)
+            self._measure_close_pairs(values, A, B, -a.min(initial=0) - b.min(initial=0))
         np.minimum(values, 0, out=values)
         if A is B:
             np.fill_diagonal(values, 0)
         return values
 
-    def _measure_close_pairs(self, values, A, B) -> None:
+    def _measure_close_pairs(self, values, A, B, largest_square) -> None:
         """Recompute from differences what rounding of huge norms may have spoilt, in place."""
+        if largest_square < 1e5:
+            return
         rows, columns = np.nonzero(values > -1e3)  # beyond, exp(-gamma d^2) is zero anyway
         for part in row_blocks(len(rows), 8 * A.shape[1]):
             difference = A[rows[part]] - B[columns[part]]

@@ -19,9 +19,18 @@ import scipy.linalg
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
 
-from kpca_lab import CholeskyKPCA, FullKPCA, HebbianKPCA, IncrementalKPCA, NystromKPCA, SubsetKPCA
+from kpca_lab import (
+    CholeskyKPCA,
+    FullKPCA,
+    HebbianKPCA,
+    IncrementalKPCA,
+    NystromKPCA,
+    ReducedKPCA,
+    SubsetKPCA,
+)
 from kpca_lab.datasets import load_dataset
-from kpca_lab.metrics import empirical_error
+from kpca_lab.kernel_table import KernelTable, use_table
+from kpca_lab.metrics import empirical_error, operator_distance
 from kpca_lab.suite.environment import write_environment
 from kpca_lab.suite.limits import available_cores
 from kpca_lab.suite.store import write_atomically
@@ -199,6 +208,30 @@ def bench_units(repeats: int) -> list[Row]:
     return rows
 
 
+def bench_table(repeats: int) -> list[Row]:
+    """Three methods and full KPCA at three kernel widths: kernel values of one table, or each its own."""
+    X = pictures(2000, 256)
+    basis = np.random.default_rng(1).choice(len(X), 400, replace=False)
+
+    def compare():
+        for gamma in (0.03, 0.1, 0.3):
+            full = FullKPCA(50, gamma=gamma).fit(X)
+            for method in (SubsetKPCA, ReducedKPCA, NystromKPCA):
+                model = method(50, gamma=gamma, basis=basis).fit(X)
+                empirical_error(model, X)
+                operator_distance(model, full)
+
+    def with_table():
+        with use_table(KernelTable(X)):
+            compare()
+
+    seconds = side_by_side(with_table, compare, repeats=repeats)
+    return [
+        Row("3 methods and FullKPCA at 3 widths, with errors and distances, n = 2000, d = 256, m = 400, r = 50",
+            "KernelTable", "no table", *seconds)
+    ]  # fmt: skip
+
+
 def bench_sweep(repeats: int) -> list[Row]:
     """What a job of a sweep costs beside its own computing, of which there is next to none here."""
     few, many = 4, 44
@@ -228,6 +261,7 @@ BENCHES = {
     "full": bench_full,
     "forward": bench_forward,
     "units": bench_units,
+    "table": bench_table,
     "sweep": bench_sweep,
 }
 

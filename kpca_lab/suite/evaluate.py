@@ -1,12 +1,14 @@
 """The evaluation that every plain experiment shares: all methods, basis sizes and ranks of one job.
 
-Work is shared: data, one basis for each selector and size, one full-KPCA reference for each feature
-space and centring, one fit for all ranks where a method's components are nested.
+Work is shared: data, kernel values and, between jobs that differ in the kernel's width, distances; one
+basis for each selector and size, one full-KPCA reference for each feature space and centring, one fit for
+all ranks where a method's components are nested. Nothing is shared where times are measured.
 """
 
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,6 +16,7 @@ import numpy as np
 
 from kpca_lab.classify import residuals_by_rank
 from kpca_lab.datasets import derive_rng, derive_seed
+from kpca_lab.kernel_table import use_table
 from kpca_lab.kernels import make_kernel
 from kpca_lab.methods.base import check_size
 from kpca_lab.methods.full import FullKPCA
@@ -45,17 +48,18 @@ def evaluate(job: Job) -> Outcome:
         for name, metric in job.settings["metrics"].items()
     }
     rows = []
-    for place in bench.places():
-        try:
-            for fit in bench.fit(place):
-                for r in fit.ranks:
-                    evaluation = Evaluation(bench, fit, r)
-                    for name, (measure, params) in metrics.items():
-                        value = measure(evaluation, **params)
-                        rows.append(bench.row(place, name, value, r=r, seconds=fit.seconds))
-        except Exception as error:
-            status, text = failure(error)
-            rows.append(bench.row(place, "", None, status=status, error=text))
+    with bench.shared_kernel_values():
+        for place in bench.places():
+            try:
+                for fit in bench.fit(place):
+                    for r in fit.ranks:
+                        evaluation = Evaluation(bench, fit, r)
+                        for name, (measure, params) in metrics.items():
+                            value = measure(evaluation, **params)
+                            rows.append(bench.row(place, name, value, r=r, seconds=fit.seconds))
+            except Exception as error:
+                status, text = failure(error)
+                rows.append(bench.row(place, "", None, status=status, error=text))
     return Outcome(rows)
 
 
@@ -118,6 +122,10 @@ class Workbench:
     def kernel(self) -> dict:
         """Parameters of the kernel, as estimators take them."""
         return kernel_parameters(self.job.kernel, self.samples)
+
+    def shared_kernel_values(self) -> AbstractContextManager:
+        """A context in which kernel values between training samples are computed once."""
+        return use_table(None if self.measures_time else self.samples.kernel_table)
 
     @property
     def ranks(self) -> list:

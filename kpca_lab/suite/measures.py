@@ -6,6 +6,7 @@ import numpy as np
 
 from kpca_lab.classify import SubspaceClassifier
 from kpca_lab.datasets import derive_rng
+from kpca_lab.kernel_table import use_table
 from kpca_lab.methods.improved import ImprovedKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.methods.tipping import TippingKPCA
@@ -119,9 +120,10 @@ def peak_memory(evaluation) -> float:
         given["basis"] = evaluation.model.basis_indices_
         given["basis"] = evaluation.model.basis_ if given["basis"] is None else given["basis"]
     model = evaluation.unfitted(**given)
-    tracemalloc.start()
-    try:
-        model.fit(evaluation.samples.train)
-        return tracemalloc.get_traced_memory()[1] / 2**20
-    finally:
-        tracemalloc.stop()
+    with use_table(None):
+        tracemalloc.start()
+        try:
+            model.fit(evaluation.samples.train)
+            return tracemalloc.get_traced_memory()[1] / 2**20
+        finally:
+            tracemalloc.stop()

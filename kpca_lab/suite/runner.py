@@ -1,6 +1,7 @@
 """Running experiments: what is done is skipped, the rest is computed by workers and stored job by job."""
 
 import dataclasses
+import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -138,6 +139,11 @@ def _data_key(job):
     return job.dataset["name"], job.dataset["options"].get("variant"), job.dataset["options"].get("path")
 
 
+def _samples_key(task):
+    """What samples a job of an experiment works on."""
+    return task.plan.name, json.dumps([task.job.dataset, task.job.split], sort_keys=True)
+
+
 class _Run:
     """The state of one call of `run`."""
 
@@ -177,7 +183,9 @@ class _Run:
                 else:
                     # What was fetched may be a substitute with other values.
                     tasks.append(_Task(plan, self._again(plan, id, job), job))
-        return tasks
+        # One after the other, jobs on the same samples share what their worker has kept of them.
+        order = {}
+        return sorted(tasks, key=lambda task: order.setdefault(_samples_key(task), len(order)))
 
     @staticmethod
     def _fetch(dataset):

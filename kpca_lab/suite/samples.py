@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from kpca_lab.datasets import Dataset, load_dataset, scale, split
+from kpca_lab.kernel_table import KernelTable
 from kpca_lab.suite.jobs import Job
 
 __all__ = ["Samples", "kernel_parameters", "kernel_text", "load_samples"]
@@ -27,6 +28,11 @@ class Samples:
     held_out_labels: np.ndarray | None
     variance: float
 
+    @cached_property
+    def kernel_table(self) -> KernelTable | None:
+        """Where jobs on these training rows share kernel values; None if they are too many for a table."""
+        return KernelTable(self.train) if KernelTable.fits(len(self.train)) else None
+
 
 @lru_cache(maxsize=1)
 def _load(name, options):
@@ -34,7 +40,7 @@ def _load(name, options):
 
 
 def load_samples(job: Job) -> Samples:
-    """Load, divide and scale the data of a job.
+    """Load, divide and scale the data of a job. Those of the last job are kept, for other kernels on them.
 
     Parameters
     ----------
@@ -44,7 +50,17 @@ def load_samples(job: Job) -> Samples:
     -------
     Samples
     """
-    chosen = job.dataset
+    key = json.dumps([job.dataset, job.split], sort_keys=True)
+    if key not in _last:
+        _last.clear()  # before the next ones are loaded, so that two never take up memory together
+        _last[key] = _divide(job.dataset, job.split)
+    return _last[key]
+
+
+_last: dict[str, Samples] = {}
+
+
+def _divide(chosen, number):
     data = _load(chosen["name"], json.dumps(chosen["options"], sort_keys=True))
     train, labels, held_out, held_out_labels = data.X, data.y, data.X_test, data.y_test
     if chosen["split"]["kind"] == "random":
@@ -52,7 +68,7 @@ def load_samples(job: Job) -> Samples:
         count = None if share is None else round(share * len(data.X)) if share < 1 else int(share)
         if count is not None and count >= len(data.X):
             count = None
-        rows = split(chosen["name"], job.split, n_samples=len(data.X), n_held_out=count)
+        rows = split(chosen["name"], number, n_samples=len(data.X), n_held_out=count)
         train, held_out = data.X[rows.train], data.X[rows.held_out]
         if labels is not None:
             labels, held_out_labels = labels[rows.train], labels[rows.held_out]

@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 
 from kpca_lab.datasets import DatasetUnavailableError
-from kpca_lab.suite import runner, versions
+from kpca_lab.kernel_table import KernelTable
+from kpca_lab.kernels import TABLE_IN_USE
+from kpca_lab.methods.full import FullKPCA
+from kpca_lab.methods.reduced import ReducedKPCA
+from kpca_lab.selectors import RandomSelector
+from kpca_lab.suite import runner, samples, versions
 from kpca_lab.suite.config import compose_settings
+from kpca_lab.suite.evaluate import evaluate
 from kpca_lab.suite.jobs import COLUMNS, Job, Outcome, grid_jobs, row
 from kpca_lab.suite.limits import available_cores
 from kpca_lab.suite.runner import make_plan, run
@@ -167,10 +173,6 @@ def test_missing_data_is_skipped_with_the_command_and_the_rest_runs(base, tmp_pa
 
 
 def test_one_selection_and_one_reference_serve_all_methods(base, monkeypatch):
-    from kpca_lab.methods.full import FullKPCA
-    from kpca_lab.selectors import RandomSelector
-    from kpca_lab.suite.evaluate import evaluate
-
     calls = []
     for owner, name in ((FullKPCA, "fit"), (RandomSelector, "select")):
         original = getattr(owner, name)
@@ -189,8 +191,6 @@ def test_one_selection_and_one_reference_serve_all_methods(base, monkeypatch):
 
 
 def test_one_fit_for_all_ranks_gives_what_separate_fits_give(base):
-    from kpca_lab.suite.evaluate import evaluate
-
     methods = ("subset", "reduced", "nystrom", "full")
     together = evaluate(grid_jobs(settings(base, "unused", *methods, n_components=[2, 3]))[0]).rows
     for r in (2, 3):
@@ -199,6 +199,67 @@ def test_one_fit_for_all_ranks_gives_what_separate_fits_give(base):
         np.testing.assert_allclose(
             [entry["value"] for entry in shared], [entry["value"] for entry in alone], rtol=1e-6, atol=1e-9
         )
+
+
+@pytest.fixture
+def distances_of(monkeypatch):
+    """Numbers of the samples whose distances to all others were computed in this process."""
+    numbers, original = [], KernelTable._square_distances
+    monkeypatch.setattr(
+        KernelTable, "_square_distances", lambda self, rows: numbers.extend(rows) or original(self, rows)
+    )
+    monkeypatch.setattr(samples, "_last", {})
+    return numbers
+
+
+METHODS = ("subset", "reduced", "nystrom", "cholesky", "full")
+
+
+def test_one_distance_matrix_serves_all_methods_and_kernel_widths(base, distances_of):
+    kernels = {"artificial2d": [{**base.kernels["artificial2d"][0], "gamma": gamma} for gamma in (0.1, 0.3)]}
+    for job in grid_jobs(settings(base, "unused", *METHODS, kernels=kernels)):
+        evaluate(job)
+    assert sorted(distances_of) == list(range(40))
+
+
+def test_shared_kernel_values_change_no_result(base, monkeypatch):
+    job = grid_jobs(settings(base, "unused", *METHODS, n_basis=[8, 20]))[0]
+    shared = evaluate(job).rows
+    monkeypatch.setattr(samples, "_last", {})
+    monkeypatch.setattr(KernelTable, "fits", lambda n: False)
+    alone = evaluate(job).rows
+    assert [entry["method"] for entry in shared] == [entry["method"] for entry in alone]
+    np.testing.assert_allclose(
+        [entry["value"] for entry in shared], [entry["value"] for entry in alone], rtol=1e-7, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("metric", ["runtime", "peak_memory"])
+def test_nothing_is_taken_from_a_table_where_time_or_memory_is_measured(base, distances_of, metric):
+    metrics = {metric: {"target": f"kpca_lab.suite.measures.{metric}", "params": {}}}
+    fits = []
+    original = ReducedKPCA.fit
+
+    def fit(self, X, y=None):
+        fits.append(TABLE_IN_USE.get())
+        return original(self, X, y)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReducedKPCA, "fit", fit)
+        evaluate(grid_jobs(settings(base, "unused", "reduced", metrics=metrics))[0])
+    assert fits[-1] is None and len(fits) == (1 if metric == "runtime" else 2)
+
+
+def test_jobs_on_the_same_samples_follow_each_other(base, tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(runner.Progress, "begin", lambda self, label: begun.append(label))
+    own = base.kernels["artificial2d"][0]
+    plans = [
+        make_plan(settings(base, tmp_path, "reduced", seeds=[0, 1], kernels={"artificial2d": [kernel]}))
+        for kernel in ({**own, "gamma": 1.0}, {**own, "gamma": 2.0})
+    ]
+    run(plans, stream=io.StringIO())
+    assert [label[-1] for label in begun] == ["0", "0", "1", "1"]
 
 
 def test_the_code_version_follows_what_is_used_and_nothing_else(tmp_path, monkeypatch):

@@ -227,8 +227,8 @@ def bench_table(repeats: int) -> list[Row]:
 
     seconds = side_by_side(with_table, compare, repeats=repeats)
     return [
-        Row("3 methods and FullKPCA at 3 widths, with errors and distances, n = 2000, d = 256, m = 400, r = 50",
-            "KernelTable", "no table", *seconds)
+        Row("three methods and FullKPCA at three widths, n = 2000, d = 256, m = 400, r = 50",
+            "KernelTable", "no table", *seconds, note="fits, errors and distances")
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from kpca_lab.datasets.locations import cache_dir
 from kpca_lab.suite.store import write_atomically
-from kpca_lab.suite.versions import code_version, data_version
+from kpca_lab.suite.versions import code_version, data_version, named_targets
 
 __all__ = ["shared", "shared_all", "shared_folder"]
 
@@ -20,8 +20,9 @@ __all__ = ["shared", "shared_all", "shared_folder"]
 def shared(compute: Callable[..., dict], dataset: dict, **arguments) -> dict[str, np.ndarray]:
     """The arrays that ``compute(dataset, **arguments)`` returns, from the cache if they are there.
 
-    What is kept is identified by the arguments, the files of the data set and the code of ``compute``. Two
-    processes that want the same do the work once: the second one waits.
+    What is kept is identified by the arguments, the files of the data set and the code of ``compute`` and of
+    the targets that the arguments name. Two processes that want the same do the work once: the second one
+    waits.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ def shared_folder() -> Path:
 
 def _path(compute, dataset, arguments) -> Path:
     target = f"{compute.__module__}.{compute.__qualname__}"
-    parts = [target, code_version((target,)), data_version(dataset), dataset, arguments]
+    code = code_version((target, *named_targets(arguments)))
+    parts = [target, code, data_version(dataset), dataset, arguments]
     given = inspect.signature(compute).bind(dataset, **arguments)  # a wrong name fails here, not later
     parts[-1] = sorted(given.arguments.items(), key=lambda item: item[0])
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]

@@ -9,21 +9,18 @@ import json
 
 import numpy as np
 import pandas as pd
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from experiments._class_subspaces import METHODS, count_errors, count_linear_errors
 from experiments._shared import shared, shared_all
 from experiments._sizes import stated
 from kpca_lab.datasets import derive_rng, load_dataset
-from kpca_lab.selectors import get_selector
+from kpca_lab.suite.checks import load_target
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.registry import experiment
 from kpca_lab.suite.samples import kernel_text, load_samples
 
 VALIDATION = ("washizawa2012/table3", "washizawa2012/table4")
 TEST = ("washizawa2012/table5", "washizawa2012/table6")
-KMEANS_STARTS = 10
 LABELS = {"subset": "SubKp", "reduced": "RKp", "pca": "CLAFIC"}
 
 
@@ -51,9 +48,9 @@ def test_jobs(config):
 
 
 def _grid(config):
-    (selector,) = config.selectors
+    ((name, chosen),) = config.selectors.items()
     return {
-        "selector": selector,
+        "selector": {"name": name, "target": chosen["target"], "params": chosen["params"]},
         "shares": config.n_basis,
         "log10_gammas": config.parameters["log10_gammas"],
         "ranks": config.n_components,
@@ -157,7 +154,7 @@ class Errors:
             metric,
             value,
             method=method,
-            selector=self.selector,
+            selector=self.selector["name"],
             m=self._parts[share][0]["m"] if m is None else m,
             r=None if best is None else self.ranks[best[1]],
             kernel=kernel_text(kernel),
@@ -188,33 +185,18 @@ def test_counts(dataset, seed, selector, share, log10_gammas, ranks):
 
 
 def _draw(selector, share, *trial):
-    """A function that chooses the basis points of a class; the centroids of K-means are no samples."""
+    """A function that chooses the basis of a class, sample numbers or points; None for all samples."""
+    if share == 1:
+        return None
 
     def draw(number, X):
-        if share == 1:
-            return X
-        rng = derive_rng(*trial, selector, number, None if selector == "random" else share)
         n_basis = max(1, round(share * len(X)))
-        if selector == "random":
-            return X[rng.permutation(len(X))[:n_basis]]
-        if selector == "kmeans_centroids":
-            return _centroids(X, n_basis, rng)
-        chosen = get_selector(selector).select(X, n_basis, rng=rng)
-        return chosen if chosen.ndim == 2 else X[chosen]
+        if selector["name"] == "random":  # a smaller basis is the start of a larger one
+            return derive_rng(*trial, "random", number, None).permutation(len(X))[:n_basis]
+        rng = derive_rng(*trial, selector["name"], number, share)
+        return load_target(selector["target"])(**selector["params"]).select(X, n_basis, rng=rng)
 
-    draw.all = share == 1
-    draw.outside = selector == "kmeans_centroids"
     return draw
-
-
-def _centroids(X, n_basis, rng):
-    """Centroids of K-means: of several starts at random samples, those with the least sum of squares.
-
-    Of the starts tried this one fits the printed errors best; see the notes of Table 4.
-    """
-    kmeans = KMeans(n_basis, init="random", n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31)))
-    with threadpool_limits(1):
-        return kmeans.fit(X).cluster_centers_
 
 
 def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks, *, linear):
@@ -229,12 +211,16 @@ def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks, *, linear):
     X, new = np.asarray(X, dtype=np.float64), np.asarray(new, dtype=np.float64)
     classes = np.unique(labels)
     train = [X[labels == name] for name in classes]
-    bases = [draw(number, part) for number, part in enumerate(train)]
+    bases, outside = train, False
+    if draw is not None:
+        chosen = [draw(number, part) for number, part in enumerate(train)]
+        outside = chosen[0].ndim == 2  # the centroids of K-means are no samples
+        bases = chosen if outside else [part[numbers] for part, numbers in zip(train, chosen)]
     places = np.where(np.isin(new_labels, classes), np.searchsorted(classes, new_labels), -1)
     gammas = 10.0 ** np.array(log10_gammas)
-    kernel_bases = [None] * len(train) if draw.all else bases
+    kernel_bases = [None] * len(train) if draw is None else bases
     return {
-        "counts": count_errors(train, new, places, kernel_bases, gammas, ranks, include=draw.outside),
+        "counts": count_errors(train, new, places, kernel_bases, gammas, ranks, include=outside),
         **({"linear": count_linear_errors(bases, new, places, ranks)} if linear else {}),
         "m": np.array(sum(map(len, bases))),
         "n_new": np.array(len(new)),

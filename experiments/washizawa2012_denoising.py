@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 import scipy.linalg
 from scipy import ndimage
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from experiments._shared import shared
 from kpca_lab import ReducedKPCA, SubsetKPCA
-from kpca_lab.datasets import derive_rng, derive_seed, load_dataset
+from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.preimage import preimage
+from kpca_lab.selectors import KMeansSelector
 from kpca_lab.suite.errors import MissingPackageError
 from kpca_lab.suite.figures import image_grid
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
@@ -207,14 +206,13 @@ def wiener(noisy, correlation, variance):
 
 
 def centroids(dataset, m, seed, passes):
-    """Centroids of K-means of the training images, started from images chosen at random.
+    """Centroids of K-means of all training images in every pass, started from images chosen at random.
 
     A careful start (k-means++) of 1000 centroids takes longer than all the passes.
     """
-    number = derive_seed("mnist", seed, "centroids", m)
-    kmeans = KMeans(m, init="random", n_init=1, max_iter=passes, random_state=number)
-    with threadpool_limits(1):
-        return {"centroids": kmeans.fit(_train_images(dataset)).cluster_centers_}
+    selector = KMeansSelector(centroids=True, init="random", max_iter=passes, largest_pass=np.inf)
+    rng = derive_rng("mnist", seed, "centroids", m)
+    return {"centroids": selector.select(_train_images(dataset), m, rng=rng)}
 
 
 @lru_cache(maxsize=1)

@@ -6,13 +6,9 @@ implies, and the 18 cells that depend on the data are set against the printed on
 
 import itertools
 import json
-import warnings
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
 from experiments._washizawa2012_families import draw
@@ -20,7 +16,6 @@ from experiments.washizawa2012 import METHODS, SELECTORS
 from kpca_lab.datasets import derive_rng
 from kpca_lab.kernels import make_kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.selectors.kmeans import distinct_nearest
 from kpca_lab.suite import style
 from kpca_lab.suite.checks import load_target
 from kpca_lab.suite.jobs import Job, Outcome, row
@@ -33,23 +28,6 @@ COMPARED = ("subset", "reduced", "nystrom")  # Improved KPCA is the same for any
 MEASURES = {"normalized_empirical_error": "E_emp ratio", "distance_per_component": "D"}
 LARGEST_Z = 5.0
 READ_SO = "K-means from random samples, forward three by three"
-
-
-@dataclass(frozen=True)
-class RandomStartKMeans:
-    """The samples nearest to the centroids of K-means that starts at samples drawn at random.
-
-    The paper does not name its start. That of :class:`kpca_lab.selectors.KMeansSelector`, k-means++,
-    puts more centroids where samples are few.
-    """
-
-    def select(self, X, n_basis, *, rng, **_) -> np.ndarray:
-        """Return the numbers of the chosen samples."""
-        kmeans = KMeans(n_basis, init="random", n_init=1, random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            distances = euclidean_distances(kmeans.fit(X).cluster_centers_, X)
-        return distinct_nearest(distances.argmin(axis=1), lambda j: distances[j])
 
 
 # What the table says

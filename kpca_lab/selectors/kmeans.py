@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -13,8 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from kpca_lab.selectors.criterion import check_count
 
-# Up to this many multiplications in one pass over the data, all samples take part in every pass.
-LARGEST_PASS = 1e10
+STARTS = ("k-means++", "random")
 MINI_BATCH = 4096
 
 
@@ -22,8 +22,8 @@ MINI_BATCH = 4096
 class KMeansSelector:
     """Cluster the samples by K-means, and take one basis sample or the centroid of each cluster.
 
-    Every pass of K-means uses all samples while ``n * n_basis * n_features`` is at most 1e10; beyond
-    that, batches of 4096 samples are used (:class:`sklearn.cluster.MiniBatchKMeans`). It runs on one
+    Every pass of K-means uses all samples while ``n * n_basis * n_features`` is at most ``largest_pass``;
+    beyond that, batches of 4096 samples are used (:class:`sklearn.cluster.MiniBatchKMeans`). It runs on one
     thread, so that a seed always gives the same centroids to the last digit.
 
     Parameters
@@ -31,6 +31,16 @@ class KMeansSelector:
     centroids : bool
         Whether to return the centroids, as points, instead of the samples nearest to them. Where two
         centroids share their nearest sample, the later one gets the next nearest that is free.
+    init : {"k-means++", "random"}
+        Where the centroids start: at samples far from each other, or at any samples, drawn with equal
+        probability. The latter leaves fewer centroids where samples are few, and costs nothing.
+    n_init : int
+        Number of starts, of which the one with the least sum of squared distances is kept. With batches
+        that is the sum at the start, on some of the samples, and only the best start is carried on.
+    max_iter : int or None
+        Largest number of passes; None is 300, with batches 100.
+    largest_pass : float
+        Most multiplications in a pass over all samples: 0 always uses batches, infinity never.
 
     Examples
     --------
@@ -42,6 +52,10 @@ class KMeansSelector:
     """
 
     centroids: bool = False
+    init: str = "k-means++"
+    n_init: int = 1
+    max_iter: int | None = None
+    largest_pass: float = 1e10
 
     def select(self, X, n_basis, *, kernel=None, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the chosen samples, or the centroids as rows."""
@@ -51,11 +65,11 @@ class KMeansSelector:
                 "selector='kernel_kmeans'."
             )
         n_basis = check_count("n_basis", n_basis, most=X.shape[0])
-        seed = int(rng.integers(2**31))
-        if X.shape[0] * n_basis * X.shape[1] <= LARGEST_PASS:
-            kmeans = KMeans(n_basis, n_init=1, random_state=seed)
+        options = {**self._options(), "random_state": int(rng.integers(2**31))}
+        if X.shape[0] * n_basis * X.shape[1] <= self.largest_pass:
+            kmeans = KMeans(n_basis, **options)
         else:
-            kmeans = MiniBatchKMeans(n_basis, n_init=1, batch_size=MINI_BATCH, random_state=seed)
+            kmeans = MiniBatchKMeans(n_basis, batch_size=MINI_BATCH, **options)
         with warnings.catch_warnings(), threadpool_limits(1):
             # Fewer distinct samples than clusters: then some centroids are equal, which is no harm here.
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -66,6 +80,20 @@ class KMeansSelector:
             pairwise_distances_argmin(found, X),
             lambda j: euclidean_distances(found[j : j + 1], X, squared=True)[0],
         )
+
+    def _options(self):
+        """What both variants of K-means are told, checked."""
+        if not isinstance(self.init, str) or self.init not in STARTS:
+            raise ValueError(f"init must be one of {list(STARTS)}, got {self.init!r}.")
+        largest = self.largest_pass
+        if isinstance(largest, bool) or not isinstance(largest, Real) or not largest >= 0:
+            raise ValueError(
+                f"largest_pass must be a number >= 0 (float('inf') for no batches), got {largest!r}."
+            )
+        options = {"init": self.init, "n_init": check_count("n_init", self.n_init)}
+        if self.max_iter is not None:
+            options["max_iter"] = check_count("max_iter", self.max_iter)
+        return options
 
 
 def distinct_nearest(nearest: np.ndarray, distances: Callable[[int], np.ndarray]) -> np.ndarray:

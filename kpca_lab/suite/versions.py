@@ -8,6 +8,7 @@ docstrings is hashed. So a job is computed again if something that it uses has c
 import ast
 import hashlib
 import importlib.util
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from kpca_lab.datasets.registry import FILE_SETS
 from kpca_lab.suite.jobs import Job
 from kpca_lab.suite.registry import experiment
 
-__all__ = ["code_version", "data_version", "fetch_data", "job_id", "source_version"]
+__all__ = ["code_version", "data_version", "fetch_data", "job_id", "named_targets", "source_version"]
 
 # How files come here, how runs are organised, and which names there are: none of this changes a value.
 IGNORED = {
@@ -53,19 +54,20 @@ def job_id(job: Job) -> str:
 def _targets(job):
     run = experiment.runners.get(job.experiment)
     root = "kpca_lab.suite.evaluate.evaluate" if run is None else f"{run.__module__}.{run.__qualname__}"
-    return tuple(sorted({root, *_named(job.settings)}))
+    return tuple(sorted({root, *named_targets(job.settings)}))
 
 
-def _named(settings):
+def named_targets(settings) -> Iterator[str]:
+    """The import paths that settings name under the key ``target``, at any depth."""
     if isinstance(settings, dict):
         for key, value in settings.items():
             if key == "target" and isinstance(value, str):
                 yield value
             else:
-                yield from _named(value)
+                yield from named_targets(value)
     elif isinstance(settings, list):
         for value in settings:
-            yield from _named(value)
+            yield from named_targets(value)
 
 
 @cache

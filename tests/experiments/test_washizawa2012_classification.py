@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import _shared
 from experiments import washizawa2012_classification as classification
 from experiments._class_subspaces import count_errors, count_linear_errors, downdated_eigenpairs
 from kpca_lab import FullKPCA, ReducedKPCA, SubsetKPCA
@@ -122,6 +123,37 @@ def test_cells_carry_the_printed_labels(item, run, make_jobs, tmp_path, monkeypa
     assert whole["SubKp (nc)"] == whole["RKp (nc)"] and whole["SubKp (c)"] == whole["RKp (c)"]
     if item == "table5":
         assert (cells[cells.column == "100 %"].ours_sd == 0).all()
+
+
+def _wanted(table, monkeypatch, *overrides):
+    """Jobs of a table of validation errors, and the arguments of the parts that the last one needs."""
+    many = []
+    monkeypatch.setattr(classification, "shared_all", lambda *given: many.extend(given[-1]))
+    item = f"+experiment=washizawa2012/{table}"
+    jobs = classification.validation_jobs(compose_settings([item, "profile=smoke", *overrides]))
+    classification.Errors(jobs[-1].dataset, jobs[-1].settings["splits"], jobs[-1].settings["grid"])
+    return jobs, many
+
+
+def test_tables_3_and_4_share_the_parts_that_need_no_selector(monkeypatch):
+    (_, third), (_, fourth) = (_wanted(table, monkeypatch) for table in ("table3", "table4"))
+    whole = [entry for entry in third if entry["share"] == 1]
+    assert len(whole) == 2 and whole == [entry for entry in fourth if entry["share"] == 1]
+    assert {entry["selector"]["name"] for entry in third if entry["share"] < 1} == {"random"}
+    assert {entry["selector"]["name"] for entry in fourth if entry["share"] < 1} == {"kmeans_centroids"}
+
+
+def test_the_start_of_kmeans_is_part_of_what_identifies_a_job_and_its_parts(monkeypatch):
+    jobs, many = _wanted("table4", monkeypatch)
+    chosen = jobs[0].settings["grid"]["selector"]
+    assert chosen["params"] == {"centroids": True, "init": "random", "n_init": 10}
+    assert many[0]["selector"] == chosen
+    others, _ = _wanted("table4", monkeypatch, "selectors.kmeans_centroids.params.n_init=1")
+    assert jobs[0].canonical() != others[0].canonical()
+    asked = []
+    monkeypatch.setattr(_shared, "code_version", lambda targets: asked.extend(targets) or "")
+    _shared._path(classification.validation_counts, jobs[0].dataset, many[0])
+    assert asked == ["experiments.washizawa2012_classification.validation_counts", chosen["target"]]
 
 
 def test_the_paper_profile_is_the_papers_protocol():

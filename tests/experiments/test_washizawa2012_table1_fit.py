@@ -12,7 +12,6 @@ from experiments.washizawa2012_table1_fit import (
     COMPARED,
     ITEM,
     Bench,
-    RandomStartKMeans,
     deviations,
     fit_figure,
     fit_jobs,
@@ -22,7 +21,7 @@ from experiments.washizawa2012_table1_fit import (
 )
 from kpca_lab import FullKPCA, ImprovedKPCA, NystromKPCA, ReducedKPCA, SubsetKPCA
 from kpca_lab.metrics import empirical_error, operator_distance
-from kpca_lab.suite.config import compose_many
+from kpca_lab.suite.config import compose_many, compose_settings
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +77,10 @@ def test_cells_equal_to_the_printed_ones_have_no_misfit():
     assert moved[0, 0] == pytest.approx(1, abs=0.01)
 
 
-def test_kmeans_from_random_samples_chooses_distinct_samples():
-    X = np.repeat(np.random.default_rng(3).normal(size=(20, 2)), 2, axis=0)
-    found = RandomStartKMeans().select(X, 30, rng=np.random.default_rng(4), kernel=None)
-    assert len(set(found.tolist())) == 30
+def test_table_1_uses_the_start_of_kmeans_that_is_compared_here(settings):
+    table1 = compose_settings(["+experiment=washizawa2012/table1", "profile=paper"])
+    compared = settings["paper"].selectors
+    assert table1.selectors["kmeans"] == compared["kmeans_random_start"] != compared["kmeans"]
 
 
 def test_lists_of_parameters_make_a_grid(settings):

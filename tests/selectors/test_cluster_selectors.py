@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from literal_searches import explicit_features, kernel_of, projection_error, random_samples
+from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from kpca_lab import SubsetKPCA
 from kpca_lab.kernels import Kernel
@@ -49,7 +50,9 @@ def test_every_selector_serves_an_estimator_and_repeats_with_its_seed(name):
         assert len(set(models[0].basis_indices_.tolist())) == 6
 
 
-@pytest.mark.parametrize("name", [name for name in SELECTORS if name != "kmeans_centroids"])
+@pytest.mark.parametrize(
+    "name", [*(name for name in SELECTORS if name != "kmeans_centroids"), KMeansSelector(init="random")]
+)
 @pytest.mark.parametrize("n_basis", [1, 7, 9])
 def test_numbers_are_distinct_where_samples_are_not(name, n_basis):
     X = np.repeat([[0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], 3, axis=0)
@@ -93,13 +96,53 @@ def test_two_centroids_do_not_share_a_sample():
     assert kmeans.distinct_nearest(distances.argmin(axis=1), lambda j: distances[j]).tolist() == [0, 3, 1]
 
 
-def test_kmeans_in_batches_finds_the_clusters(monkeypatch):
+def test_kmeans_in_batches_finds_the_clusters():
     X, labels = clusters()
     full = select("kmeans", X, 5, seed=3)
-    monkeypatch.setattr(kmeans, "LARGEST_PASS", 0)
-    batches = select("kmeans", X, 5, seed=3)
+    batches = select(KMeansSelector(largest_pass=0), X, 5, seed=3)
     assert len(set(labels[full])) >= 4
     assert len(set(labels[batches])) >= 4
+
+
+@pytest.mark.parametrize("largest_pass, peer", [(60 * 5 * 2, KMeans), (60 * 5 * 2 - 1, MiniBatchKMeans)])
+@pytest.mark.parametrize("options", [{}, {"init": "random", "n_init": 3, "max_iter": 2}])
+def test_kmeans_is_that_of_scikit_learn_with_a_seed_drawn_from_the_generator(largest_pass, peer, options):
+    X, _ = clusters()
+    seed = int(np.random.default_rng(7).integers(2**31))
+    own = {"batch_size": kmeans.MINI_BATCH} if peer is MiniBatchKMeans else {}
+    expected = peer(5, random_state=seed, **{"n_init": 1, **own, **options}).fit(X).cluster_centers_
+    selector = KMeansSelector(centroids=True, largest_pass=largest_pass, **options)
+    np.testing.assert_allclose(select(selector, X, 5, seed=7), expected, rtol=1e-12)
+
+
+def test_of_several_starts_the_one_with_the_least_sum_of_squares_is_kept():
+    X, _ = clusters()
+    sums = np.empty((10, 5))
+    for seed, place in np.ndindex(sums.shape):
+        selector = KMeansSelector(centroids=True, init="random", n_init=place + 1)
+        distances = ((X[:, None] - select(selector, X, 5, seed=seed)) ** 2).sum(axis=2)
+        sums[seed, place] = distances.min(axis=1).sum()
+    # The starts of a seed come in the same order, so one more start never makes the sum larger.
+    assert (np.diff(sums) <= 1e-9 * sums[:, 1:]).all()
+    assert (sums[:, -1] < 0.5 * sums[:, 0]).any()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"init": "kmeans++"}, r"init must be one of \['k-means\+\+', 'random'\], got 'kmeans\+\+'"),
+        ({"init": np.zeros((2, 2))}, "init must be one of"),
+        ({"n_init": 0}, "n_init must be an integer >= 1, got 0"),
+        ({"n_init": "auto"}, "n_init must be an integer >= 1, got 'auto'"),
+        ({"max_iter": 2.5}, "max_iter must be an integer >= 1, got 2.5"),
+        ({"largest_pass": -1}, "largest_pass must be a number >= 0 .*, got -1"),
+        ({"largest_pass": float("nan")}, "largest_pass must be a number >= 0 .*, got nan"),
+        ({"largest_pass": None}, "largest_pass must be a number >= 0 .*, got None"),
+    ],
+)
+def test_wrong_options_of_kmeans_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        select(KMeansSelector(**options), random_samples(0), 3)
 
 
 def test_kernel_kmeans_with_the_linear_kernel_is_kmeans():

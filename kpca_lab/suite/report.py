@@ -226,7 +226,7 @@ def _anchor(cell, notes) -> str:
 def _place_in_notes(paper, heading, notes) -> str:
     """The id of a heading of the notes, or of all notes of the paper if there is none such."""
     anchor = f"notes-{paper}-{heading}"
-    return anchor if f'id="{anchor}"' in notes[paper] else f"notes-{paper}"
+    return anchor if f'id="{anchor}"' in notes.get(paper, "") else f"notes-{paper}"
 
 
 def _pair(value, sd, decimals) -> str:

@@ -174,6 +174,15 @@ def test_segment_of_a_bar_chooses_paper_and_verdict(page):
     assert len(cells(page, 0)) == number
 
 
+def test_counts_choose_paper_and_verdict_too(page):
+    count = page.find_element(By.CSS_SELECTOR, "td.number a[data-paper=zhang2010][data-verdict=exact]")
+    number = int(count.text)
+    count.send_keys(Keys.ENTER)
+    page.execute_async_script("setTimeout(arguments[0], 50)")
+    assert set(zip(attribute(page, "paper"), attribute(page, "verdict"))) == {("zhang2010", "exact")}
+    assert len(cells(page, 0)) == number
+
+
 def test_claims_are_filtered_apart_from_the_cells(page):
     Select(field(page, "verdict", "filter-claims")).select_by_value("fails")
     assert page.find_element(By.ID, "claims-table-count").text == "1 of 3 shown"

@@ -95,11 +95,11 @@ def contours(
     rows = math.ceil(len(panels) / columns)
     first = panels[0]
     aspect = np.ptp(first.y) / np.ptp(first.x)
-    lines = 1 + any(panel.measures for panel in panels)
+    lines = 1 + max(panel.title.count("\n") + bool(panel.measures) for panel in panels)
     panel_width = width / columns
-    height = rows * (np.clip(0.86 * panel_width * aspect, 0.5, 4.0) + 0.28 + 0.17 * lines)
+    height = rows * (np.clip(0.86 * panel_width * aspect, 0.5, 4.0) + 0.15 + 0.15 * lines)
     several = any(len(panel.highlighted()) for panel in panels)
-    fig = style.new_figure(width, height + 0.2 + 0.22 * several)
+    fig = style.new_figure(width, height + 0.35 + 0.22 * several)
     axes = fig.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     everything = np.concatenate([np.ravel(panel.values) for panel in panels]) if shared_levels else None
     for place, (ax, panel) in enumerate(zip(axes.flat, panels, strict=False)):

@@ -174,7 +174,7 @@ def table2_figure(records, arrays):
     rows = figures.with_parameters(records)
     rows = rows[rows.metric == "classification_error"]
     titles = rows.kernel.map(
-        lambda text: "RBF, $\\sigma$ = 1" if text.startswith("rbf") else "Polynomial, d = 2"
+        lambda text: "RBF, $\\sigma$ = 1" if text.startswith("rbf") else "Polynomial, $d$ = 2"
     )
     rows = rows.assign(value=100 * rows.value, metric="error_rate", dataset=titles)
     name = f"{rows.experiment.iloc[0].split('/')[1]}_errors"

@@ -140,6 +140,7 @@ def figure3(records, arrays):
         own = found["swiss_roll_hole"]
         roll.scatter(*own["points"].T, c=own["order"], cmap=ORDER_MAP, s=4, linewidths=0)
         roll.view_init(12, -72)
+        roll.set_box_aspect(None, zoom=1.35)
     roll.set_title("(a) Perforated Swiss roll, unit variances")
     for place, name in ((2, "teapots"), (3, "frey")):
         ax = fig.add_subplot(2, 2, place)

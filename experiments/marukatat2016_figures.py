@@ -4,7 +4,7 @@ import numpy as np
 
 from kpca_lab.suite import style
 from kpca_lab.suite.plots.curves import finish, grid, scales, tidy_log_ticks
-from kpca_lab.suite.plots.data import summary, usable, with_parameters
+from kpca_lab.suite.plots.data import usable, with_parameters
 from kpca_lab.suite.registry import experiment
 
 LABELS = {"gaussian": "random projection", "count": "count sketch"}
@@ -37,17 +37,16 @@ def _of(rows, method, sketch):
 
 
 def _plot(ax, rows, metric, label, look, band=True):
-    table = summary(rows, metric, "m", ["method"])
+    table = rows[rows["metric"] == metric].groupby("m")["value"].agg(["mean", "min", "max"])
     if table.empty:
         return
-    m, mean, sd = (table[name].to_numpy(float) for name in ("m", "mean", "sd"))
-    ax.plot(m, mean, label=label, **look)
-    if band and np.any(sd > 0):
-        low = np.where(mean > sd, mean - sd, mean / 10)
-        ax.fill_between(m, low, mean + sd, color=look["color"], alpha=0.15, linewidth=0)
+    ax.plot(table.index, table["mean"], label=label, **look)
+    # the range: a mean less its deviation may be negative, which has no place on a logarithmic axis
+    if band and (table["max"] > table["min"]).any():
+        ax.fill_between(table.index, table["min"], table["max"], color=look["color"], alpha=0.15, linewidth=0)
 
 
-def _panels(rows, draw, xlabel, ylabel):
+def _panels(rows, draw, xlabel, ylabel, note=None):
     """A figure with a panel for each data set, filled by ``draw(ax, rows of it)``."""
     datasets = list(dict.fromkeys(rows["dataset"]))
     fig, axes = grid(len(datasets), columns=2)
@@ -55,12 +54,12 @@ def _panels(rows, draw, xlabel, ylabel):
         own = rows[rows["dataset"] == dataset]
         scales(ax, "xy")
         draw(ax, own)
-        ax.set_title(f"{dataset}, n = {own['n'].dropna().iloc[0]:.0f}")
+        ax.set_title(f"{style.dataset_label(dataset)}, $n$ = {own['n'].dropna().iloc[0]:.0f}")
         ax.set_xlabel(xlabel)
         if ax in axes[:, 0]:
             ax.set_ylabel(ylabel)
         tidy_log_ticks(ax)
-    finish(fig, axes, len(datasets))
+    finish(fig, axes, len(datasets), note)
     return fig
 
 
@@ -74,11 +73,11 @@ def over_size(rows, metric, ylabel, r=None, bounds=(), xlabel=SIZE):
         for method, sketch, label, look in series:
             _plot(ax, _of(own, method, sketch), metric, label, look)
         for (name, text), dashes in zip(bounds, ((0, (4, 2)), (0, (1, 1)))):
-            for sketch, marker in (("gaussian", "_"), ("count", "x")):
+            for sketch, marker in (("gaussian", "+"), ("count", "x")):
                 look = BOUND | {"linestyle": dashes, "marker": marker}
                 _plot(ax, own[own["sketch"] == sketch], name, f"{text}, {LABELS[sketch]}", look, band=False)
 
-    return _panels(chosen, draw, xlabel, ylabel)
+    return _panels(chosen, draw, xlabel, ylabel, "Bands: range over the trials")
 
 
 def against(rows, cost, xlabel, r):
@@ -96,7 +95,7 @@ def against(rows, cost, xlabel, r):
             both = x.index.intersection(y.index)
             ax.plot(x[both], y[both], label=label, **look)
 
-    return _panels(rows, draw, xlabel, f"Relative eigenvalue error, r = {r}")
+    return _panels(rows, draw, xlabel, f"Relative eigenvalue error, $r$ = {r}")
 
 
 def _common(rows, name, xlabel):
@@ -107,14 +106,14 @@ def _common(rows, name, xlabel):
     ]
     return r, {
         f"{name}_eigenvalue_error": over_size(
-            rows, "eigenvalue_error", f"Relative eigenvalue error, r = {r}", r, xlabel=xlabel
+            rows, "eigenvalue_error", f"Relative eigenvalue error, $r$ = {r}", r, xlabel=xlabel
         ),
         f"{name}_eigenvalue_bounds": over_size(
             rows, "dot_matrix_error", r"$\max_i|\lambda_i-\tilde\lambda_i|\,/\,\lambda_1$", r, bounds,
             xlabel="Sketch size $q$",
         ),
         f"{name}_subspace_distance": over_size(
-            rows, "subspace_distance", f"Subspace distance, r = {r}", r,
+            rows, "subspace_distance", f"Subspace distance, $r$ = {r}", r,
             [("subspace_bound", r"$4\|F_{21}\|_2/\Delta$, Eq. (5)")], xlabel=xlabel,
         ),
         f"{name}_first_axis": over_size(

@@ -377,6 +377,6 @@ def figure(records, arrays):
             if name in errors.index:
                 found = errors.loc[name]
                 power = np.log10(float(re.search("gamma=([^,)]+)", found.kernel)[1]))
-                title += f" ($m = {int(found.m)}$, $r = {int(found.r)}$, $c = 10^{{{power:.1f}}}$)"
+                title += f"\n$m = {int(found.m)}$, $r = {int(found.r)}$, $c = 10^{{{power:.1f}}}$"
             groups[title] = images[name]
     return image_grid(groups, vmin=0, vmax=WHITE)

@@ -262,9 +262,10 @@ def fit_figure(records, arrays):
     ax.axvline(
         np.sqrt(2 / np.pi), color="0.5", linestyle="--", linewidth=1, label="expected of the right one"
     )
-    ax.set_yticks(range(len(best)), best.index)
+    ax.set_yticks(range(len(best)), [name.replace("_", " ").capitalize() for name in best.index])
     ax.set_ylim(len(best), -1)
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("Misfit over 18 cells, in standard errors")
-    figure.legend(loc="outside upper center", ncols=2)
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=3)
     return figure

@@ -301,6 +301,7 @@ def realisations_figure(records, arrays):
         "value"
     ]
     datasets = list(dict.fromkeys(rows["dataset"]))
+    names = [_label(name).replace("_", " ") for name in datasets]
     alphas = sorted(rows["alpha"].unique())
     methods = [method for method in NAMES if method in set(rows["method"])]
     fig, axes = grid(len(alphas), columns=3, panel_height=2.4)
@@ -314,16 +315,16 @@ def realisations_figure(records, arrays):
             keys = [(f"{_label(name)}, {NAMES[method]}", f"alpha = {alpha:g}") for name in datasets]
             paper = [printed.get(key, np.nan) for key in keys]
             color, name = look.color, NAMES[method]
-            ax.errorbar(
-                places, mean, yerr=deviation, color=color, marker=look.marker, linestyle="none",
-                label=f"{name}, mean ± SD", capsize=2,
-            )  # fmt: skip
+            points, *_ = ax.errorbar(
+                places, mean, yerr=deviation, color=color, marker=look.marker, linestyle="none", capsize=2
+            )
+            points.set_label(f"{name}, mean ± SD")  # of the points: the legend puts containers last
             ax.plot(
                 places + 0.11, first, "o", markerfacecolor="none", color=color,
                 label=f"{name}, realisation 1",
             )  # fmt: skip
             ax.plot(places + 0.11, paper, "x", color=color, label=f"{name}, printed")
-        ax.set_xticks(range(len(datasets)), [_label(name) for name in datasets], rotation=45, ha="right")
+        ax.set_xticks(range(len(datasets)), names, rotation=45, ha="right")
         ax.set_title(rf"$\alpha$ = {alpha:g}")
         if ax is axes[0, 0]:
             ax.set_ylabel("Accuracy")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup
 from PIL import Image
 
 from kpca_lab.suite.markdown import render_notes, render_table, slug
@@ -25,8 +26,17 @@ from kpca_lab.suite.store import read_json, read_records, write_atomically
 PICTURE_WIDTH = 1400  # pixels: the width of the page at a device ratio near two
 PICTURES_LIMIT = 9_000_000  # bytes of all pictures; base64 makes 12 MB of them
 CLAIM_VERDICTS = ("holds", "fails", "not run")
+WORDS = {
+    "blas": "BLAS",
+    "cpu": "CPU",
+    "memory_mb": "memory [MB]",
+    "modified": "changes not committed",
+    "within_sd": "within SD",
+}
 # what the scoreboard writes for a cell that is off; the page has a link instead
 READINGS = re.compile(r"^readings tried: \S+?(; |$)")
+READINGS_IN_TABLE = re.compile(r"readings tried: \S*/notes/(\w+)\.md#([\w-]+)")
+NUMBER = re.compile(r'(<td style="text-align:right">)([^<]*?)(?: ([=≈~✗]))?(?=</td>)')
 
 
 def write_report(profile_dir) -> Path:
@@ -73,7 +83,7 @@ def render_report(profile_dir) -> str:
         paper = {
             "name": name,
             "title": title,
-            "tables": _tables(profile_dir, name),
+            "tables": _tables(profile_dir, name, notes),
             "figures": pictures.of_paper(name, titles),
             "notes": notes[name],
             "lacking": _lacking(name, summary),
@@ -88,7 +98,11 @@ def render_report(profile_dir) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    templates.filters["named"] = lambda text: str(text).replace("_", " ")
+    templates.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
+    templates.filters["label"] = _label
+    shown = {(paper["name"], table["item"]) for paper in papers for table in paper["tables"]}
+    for cell in scoreboard:
+        cell["shown"] = (cell["paper"], cell["table"]) in shown
     return templates.get_template("report.html").render(
         profile=profile,
         environment=read_json(profile_dir / "environment.json"),
@@ -188,6 +202,7 @@ def _scoreboard(profile_dir, notes) -> list[dict]:
             {name: cell[name] for name in ("paper", "table", "row", "column", "verdict")}
             | {
                 "paper_title": PAPERS.get(cell["paper"], cell["paper"]),
+                "table_label": _label(cell["table"]),
                 "published": _pair(cell["published"], cell["published_sd"], digits),
                 "published_key": _key(cell["published"]),
                 "ours": _pair(cell["ours"], cell["ours_sd"], digits),
@@ -203,11 +218,15 @@ def _scoreboard(profile_dir, notes) -> list[dict]:
 
 def _anchor(cell, notes) -> str:
     """The id of the notes on the table of a cell that is off, "" for other cells."""
-    own = notes.get(cell["paper"], "")
-    if cell["verdict"] != "off" or not own:
+    if cell["verdict"] != "off" or not notes.get(cell["paper"]):
         return ""
-    anchor = f"notes-{cell['paper']}-{slug(cell['table'])}"
-    return anchor if f'id="{anchor}"' in own else f"notes-{cell['paper']}"
+    return _place_in_notes(cell["paper"], slug(cell["table"]), notes)
+
+
+def _place_in_notes(paper, heading, notes) -> str:
+    """The id of a heading of the notes, or of all notes of the paper if there is none such."""
+    anchor = f"notes-{paper}-{heading}"
+    return anchor if f'id="{anchor}"' in notes.get(paper, "") else f"notes-{paper}"
 
 
 def _pair(value, sd, decimals) -> str:
@@ -242,24 +261,51 @@ def _counts(rows, verdicts) -> list[dict]:
     return found
 
 
-def _title(titles, paper, item) -> str:
-    return titles.get((paper, item), "")
+def _label(item) -> str:
+    label = item_label(item)
+    return label[0].upper() + label[1:]
 
 
-def _tables(profile_dir, paper) -> list[dict]:
+def _heading(titles, paper, item) -> str:
+    """What a figure shows, after its number in the paper; without a title of its own, that of the whole."""
+    parts = item.split("_")
+    names = ["_".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    name = next((name for name in names if (paper, name) in titles), None)
+    if name is None:
+        return _label(item)
+    numbered = re.match("(table|figure)[0-9]+", item)
+    if name != item:
+        label = _label(item)
+    elif numbered:
+        label = f"{'Plot of ' * item.startswith('table')}{item_label(numbered[0])}"
+    else:
+        return titles[paper, name]
+    return f"{label}: {titles[paper, name]}"
+
+
+def _tables(profile_dir, paper, notes) -> list[dict]:
     """The tables of a paper: those that it prints, with ours beside, and what else was computed."""
     found = []
     printed = set(load_published(paper)["table"])
     for path in sorted((profile_dir / "tables" / paper).glob("*.md"), key=lambda path: _natural(path.stem)):
-        label = item_label(path.stem).capitalize()
+        label = _label(path.stem)
         title, body = render_table(path.read_text(encoding="utf-8"), f"{PAPERS[paper]}, {label}")
+        title = title.removeprefix(f"{PAPERS[paper]}, ") or label
+        body = READINGS_IN_TABLE.sub(
+            lambda found: f'<a href="#{_place_in_notes(found[1], found[2], notes)}">readings tried</a>', body
+        )
+        if path.stem in printed:
+            # a place for the mark in every cell, so that the digits of both lines are below each other
+            body = NUMBER.sub(r'\1\2<span class="mark">\3</span>', body)
+        else:
+            body = re.sub("(?<=<th)[^<]*", lambda head: head[0].replace("_", " "), body)
         found.append(
             {
                 "kind": "table",
                 "item": path.stem,
                 "label": label,
-                "title": title.removeprefix(f"{PAPERS[paper]}, ") or label,
-                "body": body,
+                "title": title[0].upper() + title[1:],
+                "body": Markup(body),
                 "printed": path.stem in printed,
                 "files": [
                     f"../tables/{paper}/{path.stem}.{suffix}"
@@ -307,13 +353,12 @@ class _Pictures:
             if path.parent.name != paper:
                 continue
             content, width, height = _picture(path, self.share)
-            title = _title(titles, paper, path.stem) or _title(titles, paper, path.stem.split("_")[0])
             found.append(
                 {
                     "kind": "figure",
                     "item": path.stem,
-                    "label": item_label(path.stem).capitalize(),
-                    "title": title,
+                    "label": _label(path.stem),
+                    "title": _heading(titles, paper, path.stem),
                     "uri": f"data:image/png;base64,{base64.b64encode(content).decode()}",
                     "width": width // 2,
                     "height": height // 2,

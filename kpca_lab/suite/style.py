@@ -100,6 +100,23 @@ SELECTORS = {
     "backward": SelectorStyle("Backw", "-.", "right"),
     "forward_backward": SelectorStyle("ForwBackw", (0, (3, 1, 1, 1)), "top"),
     "ransac": SelectorStyle("RANSAC", (0, (1, 2)), "left"),
+    "support": SelectorStyle("points of SKPCA", (0, (6, 1, 1, 1, 1, 1)), "top"),
+}
+
+# The data sets as the titles of panels name them.
+DATASETS = {
+    "artificial2d": "Artificial 2D",
+    "concrete": "Concrete",
+    "frey": "Frey faces",
+    "gaussian50": "Gaussian, 50 dimensions",
+    "housing": "Housing",
+    "mnist": "MNIST",
+    "parabola": "Parabola",
+    "swiss_roll_hole": "Swiss roll",
+    "teapots": "Teapots",
+    "three_clusters": "Three clusters",
+    "tic": "TIC",
+    "usps": "USPS",
 }
 
 METRICS = {
@@ -134,6 +151,7 @@ RC = {
     "axes.titlesize": 8,
     "figure.titlesize": 9,
     "legend.fontsize": 7,
+    "legend.title_fontsize": 7,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "axes.linewidth": 0.6,
@@ -234,6 +252,11 @@ def selector_label(name) -> str:
 def metric_label(name) -> str:
     """The axis label of a metric or of a column of the records."""
     return METRICS.get(name, str(name).replace("_", " ").capitalize())
+
+
+def dataset_label(name) -> str:
+    """The name of a data set in words; what is none, such as the name of a user's own, is left as it is."""
+    return DATASETS.get(name, str(name))
 
 
 def line(method, selector=None) -> dict:

@@ -123,7 +123,8 @@ def summary_table(records):
     item = records.experiment.iloc[0]
     paper = item.partition("/")[0]
     title = f"{PAPERS.get(paper, paper)}, {_title(item)} (all that was computed)"
-    left = [True] * texts.shape[1] + [False] * len(metrics)
+    left = [not texts[name].str.fullmatch(r"(-?[\d.]+(e[-+]\d+)?)?").all() for name in texts]
+    left += [False] * len(metrics)
     return frame, title, list(shown), shown.to_numpy().tolist(), left, notes
 
 
@@ -209,7 +210,8 @@ def _title(item):
     paper, _, name = item.partition("/")
     label = item_label(name)
     title = load_titles().get((paper, name), "")
-    return f"{label}: {title}" if title and name != "text" else title or label
+    numbered = re.match("(table|figure)[0-9]", name)
+    return f"{label}: {title}" if title and numbered else title or label
 
 
 def _theirs(cell):
@@ -264,4 +266,4 @@ def _plain(value):
 def _spread(mean, deviation):
     if pd.isna(mean):
         return ""
-    return f"{mean:.5g}" if pd.isna(deviation) else f"{mean:.5g} ± {deviation:.2g}"
+    return f"{mean:.5g}" if pd.isna(deviation) else f"{mean:.5g} ± {float(f'{deviation:.2g}'):g}"

@@ -150,7 +150,7 @@ def test_png_has_200_dots_per_inch(tmp_path):
 
 def test_curves_are_means_with_bands_of_one_sd(records):
     fig = figures.curves(records, "distance_squared", x="basis")
-    assert [ax.get_title() for ax in fig.axes] == ["(a) concrete", "(b) housing"]
+    assert [ax.get_title() for ax in fig.axes] == ["(a) Concrete", "(b) Housing"]
     assert legend_of(fig) == ["SubKp (Rand)", "SubKp (Clus)", "RKp (Rand)", "RKp (Clus)"]
     line = fig.axes[0].lines[0]
     np.testing.assert_allclose(line.get_xdata(), [0.25, 0.5, 1])
@@ -268,6 +268,8 @@ def test_contours_print_the_measures():
     assert title.startswith("(a) SubKp\n")
     assert "= 0.2063" in title and r"$1.50\times10^{-6}$" in title
     np.testing.assert_array_equal(shown.highlighted(), points[[0, 3]])
+    assert legend_of(fig) == ["samples", "basis samples"]
+    assert not figures.contours([panel()]).legends  # nothing is marked
     assert figures.contours([panel()], shared_levels=True).axes[1:]  # the colour bar
 
 
@@ -327,6 +329,12 @@ def test_coefficient_stems_count_the_non_zero_ones():
     assert texts.count("30 of 30 non-zero") == 2 and {"2 of 30 non-zero", "0 of 30 non-zero"} <= set(texts)
 
 
+def test_stems_on_one_scale_are_all_inside():
+    small, large = 0.1 * np.ones((1, 5)), np.ones((1, 5))
+    first, second = figures.coefficient_stems({"full": small, "elastic_net": large}, share_y=True).axes
+    assert first.get_ylim() == second.get_ylim() and first.get_ylim()[1] > 1
+
+
 def test_spectrum_is_sorted_and_relative():
     fig = figures.spectrum({"full": [1.0, 4.0, 2.0, 0.0], "Teapots": [3.0, 1.0]})
     np.testing.assert_allclose(fig.axes[0].lines[0].get_ydata(), [1, 0.5, 0.25])
@@ -338,6 +346,10 @@ def test_lines_drift_and_scatter():
     assert legend_of(fig) == ["SubKp (Clus)", "Limit"]
     fig = figures.lines({"a": {"x": [1, 2]}, "b": {"y": [1, 2]}}, xlabel="Step", ylabel={"a": "A", "b": "B"})
     assert [ax.get_ylabel() for ax in fig.axes] == ["A", "B"]
+    series = {"a": {"x": [1, 2]}, "b": {"y": [1, 2, 3, 4]}}
+    fig = figures.lines(series, xlabel="Step", ylabel="", levels={"b": 3})
+    assert fig.axes[0].get_xlim() == fig.axes[1].get_xlim()
+    assert [len(ax.lines) for ax in fig.axes] == [1, 2] and fig.axes[1].lines[1].get_ydata()[0] == 3
     points = np.random.default_rng(0).normal(size=(20, 3))
     assert figures.scatter(points, order=points[:, 0]).axes[0].name == "3d"
     fig = figures.scatter(points[:, :2], groups=np.arange(20) % 2)

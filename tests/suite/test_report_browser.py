@@ -126,7 +126,7 @@ def test_filters_add_up_and_can_be_undone(page):
     field(page, "text").send_keys("K-means nyström")
     shown = page.execute_script(f"{VISIBLE}.map(row => row.textContent.toLowerCase())")
     assert len(shown) == 2
-    assert all("table1" in text and "k-means" in text and "nyström" in text for text in shown)
+    assert all("table 1" in text and "k-means" in text and "nyström" in text for text in shown)
     page.find_element(By.CSS_SELECTOR, "#filter-cells [type=reset]").click()
     # the page filters again only after the form has been emptied
     WebDriverWait(page, 10).until(lambda page: len(cells(page, 0)) == everything)
@@ -138,7 +138,7 @@ def test_paper_narrows_the_tables_on_offer(page):
     assert field(page, "table").get_property("value") == ""
     offered = [option for option in Select(field(page, "table")).options if option.is_enabled()]
     assert {option.get_attribute("value").partition("/")[0] for option in offered} == {"", "chin2006"}
-    assert set(cells(page, 0)) == {"chin2006"}
+    assert set(cells(page, 0)) == {"Chin & Suter 2006"}
 
 
 @pytest.mark.parametrize("key", [None, Keys.ENTER, Keys.SPACE], ids=["mouse", "enter", "space"])
@@ -171,6 +171,15 @@ def test_segment_of_a_bar_chooses_paper_and_verdict(page):
     assert page.current_url.endswith("#scoreboard")
     page.execute_async_script("setTimeout(arguments[0], 50)")
     assert set(zip(attribute(page, "paper"), attribute(page, "verdict"))) == {("zhang2010", "off")}
+    assert len(cells(page, 0)) == number
+
+
+def test_counts_choose_paper_and_verdict_too(page):
+    count = page.find_element(By.CSS_SELECTOR, "td.number a[data-paper=zhang2010][data-verdict=exact]")
+    number = int(count.text)
+    count.send_keys(Keys.ENTER)
+    page.execute_async_script("setTimeout(arguments[0], 50)")
+    assert set(zip(attribute(page, "paper"), attribute(page, "verdict"))) == {("zhang2010", "exact")}
     assert len(cells(page, 0)) == number
 
 

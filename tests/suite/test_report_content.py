@@ -5,6 +5,7 @@ import html
 import io
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -125,6 +126,55 @@ def test_what_else_was_computed_comes_last_and_closed(page):
     figure = page.index('id="figure-washizawa2012-figure3"')
     for item in ("table1_all", "figure3"):
         assert page.index(f'<details id="data-washizawa2012-{item}">') > figure
+
+
+def test_papers_and_tables_are_named_in_words(page):
+    cells = page.split('id="cells"')[1].split("</table>")[0]
+    assert '<td>Washizawa 2012</td><td><a href="#table-washizawa2012-table1">Table 1</a></td>' in cells
+    assert ">Washizawa 2012, Table 1</option>" in page
+    assert '<li><a href="#figure-washizawa2012-figure3">Figure 3</a></li>' in page
+
+
+@pytest.mark.parametrize(
+    "item, heading",
+    [
+        ("figure4", "Figure 4: whole"),
+        ("figure4_a", "Figure 4: part"),
+        ("figure4_b", "Figure 4 b: whole"),
+        ("table2_unit_norm", "Plot of Table 2: unit"),
+        ("table2_unit_norm_errors", "Table 2 unit norm errors: unit"),
+        ("kernel_time", "time"),
+        ("other", "Other"),
+    ],
+)
+def test_figures_have_the_title_that_is_nearest(item, heading):
+    names = {"figure4": "whole", "figure4_a": "part", "table2": "yale", "table2_unit_norm": "unit"}
+    titles = {("p", name): title for name, title in (names | {"kernel_time": "time"}).items()}
+    assert report._heading(titles, "p", item) == heading
+
+
+def test_every_figure_of_the_papers_has_a_title_of_its_own():
+    from kpca_lab.suite.published import load_titles
+
+    drawn = Path(__file__).parents[2] / "results" / "paper" / "figures"
+    if not drawn.is_dir():
+        pytest.skip("the paper profile is not here")
+    items = {(path.parent.name, path.stem) for path in drawn.glob("*/*.png")}
+    assert items <= set(load_titles().index)
+
+
+def test_marks_have_a_place_of_their_own_and_readings_are_links(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False)
+    table = folder / "tables" / "washizawa2012" / "table1.md"
+    table.write_text(
+        "# Washizawa 2012, Table 1: T\n\n|  |  | a |\n|---|---|--:|\n"
+        "| x | paper | 1.0 |\n|  | ours | 1.1 ✗ |\n\n"
+        "x / a: readings tried: kpca_lab/suite/notes/washizawa2012.md#table-1.\n"
+    )
+    found = {entry["item"]: entry["body"] for entry in report._tables(folder, "washizawa2012", {})}["table1"]
+    assert '1.0<span class="mark"></span>' in found
+    assert '1.1<span class="mark">✗</span>' in found
+    assert '<a href="#notes-washizawa2012">readings tried</a>.' in found
 
 
 def test_names_are_in_natural_order():

@@ -206,8 +206,9 @@ def test_summary_of_odd_settings():
             records(metric="runtime", values=[4.0], m=None),
         ]
     )
-    frame, _, header, body, _text, notes = summary_table(rows)
+    frame, _, header, body, text, notes = summary_table(rows)
     assert header == ["method", "m", "sketch", "weights", "runtime", "distance"]
+    assert text == [True, False, True, True, False, False]  # numbers of settings stand on the right too
     assert body == [
         ["subset", "", "True", "", "", ""],
         ["subset", "", "", "", "4", ""],
@@ -215,6 +216,11 @@ def test_summary_of_odd_settings():
     ]
     assert frame.distance_sd.round(6).tolist()[2] == 0.2
     assert notes[0].startswith("Mean ± SD over")
+
+
+def test_large_deviations_need_no_power_of_ten():
+    body = summary_table(records(metric="distance", values=[100.0, 1500.0, 2000.0]))[3]
+    assert body[0][-1] == "1200 ± 980"
 
 
 def test_long_summaries_are_cut_on_the_page_but_not_in_the_csv(tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
 
 from kpca_lab.suite import style
 
@@ -52,13 +53,22 @@ class ContourPanel:
 def short(value) -> str:
     """A number for a title: four significant digits, 1.2 x 10^-7 where it is tiny or huge."""
     if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.4g}"
+        return f"{value:#.4g}".rstrip(".")
     mantissa, exponent = f"{value:.2e}".split("e")
     return rf"${mantissa}\times10^{{{int(exponent)}}}$"
 
 
 @style.styled
-def contours(panels, *, columns=4, n_levels=9, shared_levels=False, letters=True, width=style.TEXT_WIDTH):
+def contours(
+    panels,
+    *,
+    columns=4,
+    n_levels=9,
+    shared_levels=False,
+    letters=True,
+    marked="basis samples",
+    width=style.TEXT_WIDTH,
+):
     """Contour curves over the plane, a panel for each method or component.
 
     Parameters
@@ -71,6 +81,8 @@ def contours(panels, *, columns=4, n_levels=9, shared_levels=False, letters=True
         Whether the curves of all panels are at the same values; they are then explained by a colour bar.
     letters : bool, default=True
         Whether titles start with (a), (b) and so on.
+    marked : str, default="basis samples"
+        What the legend calls the highlighted points.
     width : float
         Of the figure, in inches.
 
@@ -83,10 +95,11 @@ def contours(panels, *, columns=4, n_levels=9, shared_levels=False, letters=True
     rows = math.ceil(len(panels) / columns)
     first = panels[0]
     aspect = np.ptp(first.y) / np.ptp(first.x)
-    lines = 1 + any(panel.measures for panel in panels)
+    lines = 1 + max(panel.title.count("\n") + bool(panel.measures) for panel in panels)
     panel_width = width / columns
-    height = rows * (np.clip(0.86 * panel_width * aspect, 0.5, 4.0) + 0.28 + 0.17 * lines)
-    fig = style.new_figure(width, height)
+    height = rows * (np.clip(0.86 * panel_width * aspect, 0.5, 4.0) + 0.15 + 0.15 * lines)
+    several = any(len(panel.highlighted()) for panel in panels)
+    fig = style.new_figure(width, height + 0.35 + 0.22 * several)
     axes = fig.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     everything = np.concatenate([np.ravel(panel.values) for panel in panels]) if shared_levels else None
     for place, (ax, panel) in enumerate(zip(axes.flat, panels, strict=False)):
@@ -98,6 +111,16 @@ def contours(panels, *, columns=4, n_levels=9, shared_levels=False, letters=True
         ax.set_title(f"{letter}{panel.title}" + (f"\n{second}" if second else ""), fontsize=7)
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()
+    for ax in fig.axes:
+        ax.set(xlabel="$x_1$", ylabel="$x_2$")
+        ax.label_outer(remove_inner_ticks=False)
+    if several:
+        look = {"marker": "o", "linestyle": "none"}
+        handles = [
+            Line2D([], [], color=DATA_COLOR, markersize=2.2, label="samples", **look),
+            Line2D([], [], color=HIGHLIGHT_COLOR, markersize=3.5, label=marked, **look),
+        ]
+        fig.legend(handles=handles, loc="outside lower center", ncols=2)
     if shared_levels and drawn is not None:
         fig.colorbar(drawn, ax=axes, shrink=0.8, pad=0.01)
     return fig

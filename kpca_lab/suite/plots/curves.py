@@ -55,7 +55,7 @@ def finish(fig, axes, n_used, note=None) -> None:
             entries.setdefault(label, handle)
     if entries:
         longest = max(len(label) for label in entries)
-        per_row = max(1, int(fig.get_figwidth() / (0.42 + 0.057 * longest)))
+        per_row = max(1, int(fig.get_figwidth() / (0.45 + 0.05 * longest)))
         rows = math.ceil(len(entries) / per_row)
         if rows > 1 and len(entries) % (rows + 1) == 0:
             rows += 1  # full columns: nine entries in three rows rather than in two
@@ -95,7 +95,7 @@ def tidy_log_ticks(ax) -> None:
 
 def _short_number(value, _position=None) -> str:
     """A tick label: 200, 0.05, or a mantissa and a power of ten."""
-    if 1e-3 <= abs(value) < 1e5:
+    if 1e-4 <= abs(value) < 1e5:
         return f"{value:g}"
     exponent = math.floor(math.log10(abs(value)))
     return rf"${value / 10**exponent:g}\times10^{{{exponent}}}$"
@@ -125,6 +125,7 @@ def curves(
     ylim=None,
     xlabel=None,
     ylabel=None,
+    note=None,
     columns=3,
 ):
     """Means of metrics over a setting with a band of one standard deviation, a panel for each data set.
@@ -153,6 +154,8 @@ def curves(
         Limits (low, high) of the vertical axis for each metric.
     xlabel, ylabel : str, optional
         Axis labels in place of the project's.
+    note : str, optional
+        A line above the legend.
     columns : int, default=3
         Panels beside each other when there is one metric.
 
@@ -172,11 +175,11 @@ def curves(
             _curves_of_panel(ax, rows, metric, x, by, band, reference, bounds or {}, scale)
             _label_axes(ax, axes, x, metric, xlabel, ylabel, wraps=len(metrics) == 1)
             if panels is not None:
-                ax.set_title(str(value))
+                ax.set_title(style.dataset_label(value))
             if ylim and metric in ylim:
                 ax.set_ylim(*ylim[metric])
             tidy_log_ticks(ax)
-    finish(fig, axes, len(metrics) * len(values))
+    finish(fig, axes, len(metrics) * len(values), note)
     return fig
 
 
@@ -294,7 +297,7 @@ def tradeoff(
         if ax in axes[:, 0]:
             ax.set_ylabel(ylabel or style.metric_label(y_metric))
         if panels is not None:
-            ax.set_title(str(value))
+            ax.set_title(style.dataset_label(value))
         ax.margins(0.12 if annotate else 0.05)
         tidy_log_ticks(ax)
     finish(fig, axes, len(values), note=f"Numbers at the ends: ${along}$" if annotate else None)
@@ -352,7 +355,7 @@ def growth(
         ax.set_xlabel(xlabel or style.metric_label(x))
         ax.set_ylabel(ylabel or style.metric_label(metric))
         if panels is not None:
-            ax.set_title(str(value))
+            ax.set_title(style.dataset_label(value))
         tidy_log_ticks(ax)
         ax.legend(loc="best")
     for ax in list(axes.flat)[len(values) :]:

@@ -146,7 +146,7 @@ def series_label(by, key) -> str:
     elif style.has_selector(selector):
         parts.append(style.selector_label(selector))
     parts += [
-        str(value) if column == "dataset" else f"{column} = {value}"
+        style.dataset_label(value) if column == "dataset" else f"{column} = {value}"
         for column, value in named.items()
         if value != ""
     ]

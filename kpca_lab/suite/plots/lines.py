@@ -15,7 +15,7 @@ def _look(name, place) -> tuple[str, dict]:
 
 
 @style.styled
-def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, columns=3):
+def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, levels=None, columns=3):
     """Lines given as arrays, in one or several panels.
 
     Parameters
@@ -30,6 +30,8 @@ def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, columns=
         Whether points are marked; by default where a line has at most 40 of them.
     bounds : dict, optional
         Lines drawn grey and dashed without markers, in every panel: label to (x, y).
+    levels : dict, optional
+        Title of a panel to the height of a thin grey line across it.
     columns : int, default=3
 
     Returns
@@ -49,12 +51,17 @@ def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, columns=
             ax.plot(x, y, label=label, **options)
         for label, (x, y) in (bounds or {}).items():
             ax.plot(x, y, color="#5F5F5F", linestyle=(0, (4, 2)), linewidth=1, label=label)
+        if title in (levels or {}):
+            ax.axhline(levels[title], color="#5F5F5F", linewidth=0.8)
         ax.set_xlabel(xlabel)
         if isinstance(ylabel, dict):
             ax.set_ylabel(ylabel[title])
         elif ax in axes[:, 0]:
             ax.set_ylabel(ylabel)
         ax.set_title(title)
+    limits = [limit for ax in axes.flat[: len(panels)] for limit in ax.get_xlim()]
+    for ax in axes.flat[: len(panels)]:
+        ax.set_xlim(min(limits), max(limits))  # the panels are over the same quantity
         tidy_log_ticks(ax)
     finish(fig, axes, len(panels))
     return fig

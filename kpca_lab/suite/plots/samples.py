@@ -39,7 +39,8 @@ def image_grid(groups, *, per_row=10, columns=2, vmin=None, vmax=None, cmap="gra
     columns = min(columns, len(mosaics))
     rows = math.ceil(len(mosaics) / columns)
     shape = next(iter(mosaics.values())).shape
-    fig = style.new_figure(width, rows * (width / columns * shape[0] / shape[1] + 0.25))
+    lines = max(title.count("\n") for title in mosaics)
+    fig = style.new_figure(width, rows * (width / columns * shape[0] / shape[1] + 0.25 + 0.13 * lines))
     axes = fig.subplots(rows, columns, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
@@ -149,7 +150,7 @@ def projection_components(
             if row == rows - 1 or number == count - 1:
                 ax.set_xlabel(xlabel)
                 ax.tick_params(labelbottom=True)
-        pair[0].set_ylabel(f"{number + 1}", rotation=0, labelpad=8, fontweight="bold")
+        pair[0].set_ylabel(f"Component {number + 1}", fontsize=7)
         low, high = min(ax.get_ylim()[0] for ax in pair), max(ax.get_ylim()[1] for ax in pair)
         for ax in pair:
             ax.set_ylim(low, high + 0.28 * (high - low))  # room for the correlation
@@ -202,8 +203,6 @@ def coefficient_stems(coefficients, *, xlabel="Sample", zero=0.0, n_components=N
             ax.vlines(used, 0, values[row][used], color=look.color, linewidth=0.6)
             if len(used) <= 100:
                 ax.plot(used, values[row][used], look.marker, color=look.color, ms=2.2, mew=0.4)
-            low, high = ax.get_ylim()
-            ax.set_ylim(low, high + 0.22 * (high - low))
             ax.text(
                 0.99, 0.98, f"{len(used)} of {values.shape[1]} non-zero", transform=ax.transAxes, ha="right",
                 va="top", fontsize=6.5,
@@ -212,7 +211,10 @@ def coefficient_stems(coefficients, *, xlabel="Sample", zero=0.0, n_components=N
             if row == 0:
                 ax.set_title(style.method_label(name))
             if column == 0:
-                ax.set_ylabel(f"Component {row + 1}")
+                ax.set_ylabel(f"Component {row + 1}:\ncoefficient")
         axes[-1, column].set_xlabel(xlabel)
+    for ax in (axes[:, 0] if share_y else axes).flat:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.22 * (high - low))  # room for the number
     fig.align_ylabels(axes[:, 0])
     return fig

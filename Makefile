@@ -38,7 +38,7 @@ data: setup ## Fetch and verify every data set that can be had; print a table
 	$(RUN) -m kpca_lab.datasets fetch
 
 REPRODUCE = $(RUN) -m experiments.reproduce
-SELECTION = --profile $(PROFILE) $(foreach item,$(ONLY),--only $(item)) $(if $(FORCE),--force)
+SELECTION = --profile $(PROFILE) $(foreach item,$(ONLY),--only $(item)) $(if $(filter-out 0 false no,$(FORCE)),--force)
 
 .PHONY: reproduce-tables
 reproduce-tables: setup ## Compute the papers' tables, scoreboard and claims (PROFILE=smoke|quick|paper, ONLY=, FORCE=1)

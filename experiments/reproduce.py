@@ -140,14 +140,13 @@ def _write_summary(store, plans, summary):
     path = store.root / "summary.json"
     known = read_json(path)
     experiments, skipped = known.get("experiments", {}), known.get("skipped", {})
+    environment = read_json(store.root / "environment.json")
     for plan in plans:
-        seconds = store.seconds(plan.name, plan.jobs)
-        if seconds is not None or plan.name not in experiments:
-            experiments[plan.name] = {
-                "jobs": len(plan.jobs),
-                "seconds": seconds,
-                "command": plan.settings.command,
-            }
+        entry = experiments.setdefault(plan.name, {"seconds": None})
+        entry |= {"jobs": len(plan.jobs), "command": plan.settings.command}
+        if plan.name in summary.renewed:
+            entry |= {key: environment[key] for key in ("date", "commit", "modified")}
+            entry["seconds"] = store.seconds(plan.name, plan.jobs)
     names = {plan.name for plan in plans}
     for dataset in list(skipped):
         skipped[dataset][0] = [name for name in skipped[dataset][0] if name not in names]

@@ -19,9 +19,11 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 
 from kpca_lab.suite.config import Composer, ConfigError, check_keys, settings_of
+from kpca_lab.suite.limits import available_cores
 from kpca_lab.suite.runner import Failure, Summary, make_plan, run
 from kpca_lab.suite.show import rows_table
 from kpca_lab.suite.store import Store, write_atomically
+from kpca_lab.suite.tables import write_summary
 
 CONF = str(Path(__file__).resolve().parents[1] / "conf")
 
@@ -38,16 +40,18 @@ def composed_run(config):
         _one_of_a_sweep(plan, chosen)
         return
     summary = run([plan])
-    print(rows_table(plan.store.records(plan.records), plan.jobs))
+    _show(plan.store, plan.records, plan.jobs)
     print(summary.text(), file=sys.stderr)
-    print(f"records: {summary.records[-1]}", file=sys.stderr)
     sys.exit(summary.exit_code)
 
 
 def _one_of_a_sweep(plan, chosen):
-    if chosen.launcher._target_.endswith(("JoblibLauncher", "LocalLauncher")):  # jobs run side by side here
-        plan.settings = replace(plan.settings, workers=1)
-    summary = run([plan], compact=False)
+    stream = None
+    if _side_by_side(chosen.launcher):
+        cores = max(1, available_cores() // _processes(chosen.launcher))
+        plan.settings = replace(plan.settings, workers=1, threads=min(plan.settings.threads or 1, cores))
+        stream = _Lines(sys.stderr)  # one terminal has no room for the bars of several processes
+    summary = run([plan], compact=False, stream=stream)
     part = {
         "results_dir": plan.settings.results_dir,
         "profile": plan.settings.profile,
@@ -62,6 +66,24 @@ def _one_of_a_sweep(plan, chosen):
     }
     path = Path(chosen.sweep.dir) / f"{chosen.job.num}.json"
     write_atomically(path, json.dumps(part).encode())
+
+
+def _side_by_side(launcher):
+    """Whether a launcher runs several jobs at a time on this machine."""
+    return launcher._target_.endswith(("JoblibLauncher", "LocalLauncher"))
+
+
+def _processes(launcher):
+    """How many jobs such a launcher runs at a time."""
+    wanted = launcher.get("n_jobs") or launcher.get("array_parallelism") or 1
+    return wanted if wanted > 0 else max(1, available_cores() + 1 + wanted)
+
+
+class _Lines:
+    """A stream that is no terminal, whatever is behind it."""
+
+    def __init__(self, stream):
+        self.write, self.flush, self.isatty = stream.write, stream.flush, lambda: False
 
 
 def run_sweep(job_overrides, compose):
@@ -96,14 +118,31 @@ def _report(summary, jobs):
     """Write the records of a sweep once, and say how it went."""
     for (results_dir, profile, name, records), ids in sorted(jobs.items()):
         store = Store(results_dir, profile)
-        path = store.compact(name, ids, into=records, keep_others=True)
-        print(rows_table(store.records(records), ids))
-        print(f"records: {path}", file=sys.stderr)
+        store.compact(name, ids, into=records, keep_others=True)
+        _show(store, records, ids)
     print(summary.text(), file=sys.stderr)
+
+
+def _show(store, name, ids):
+    """Print what some jobs gave, and for a run of one's own write all that its records hold as a table."""
+    records, path = store.records(name), store.records_path(name)
+    print(rows_table(records, ids))
+    done = records[records["status"] == "done"]
+    if path.exists():
+        print(f"records: {path}", file=sys.stderr)
+    if name.startswith("custom/") and len(done):
+        written = write_summary(path.with_name(f"{path.stem}_table"), done)
+        print(f"table: {', '.join(map(str, written))}", file=sys.stderr)
 
 
 class SweepSummary(Callback):
     """Puts together the parts of a sweep whose jobs Hydra's other launchers ran one by one."""
+
+    def on_multirun_start(self, config, **kwargs):
+        """Refuse more processes than there are cores."""
+        launcher, cores = config.hydra.launcher, available_cores()
+        if _side_by_side(launcher) and launcher.get("n_jobs") and _processes(launcher) > cores:
+            sys.exit(f"error: hydra.launcher.n_jobs={launcher.n_jobs} is more than the cores, {cores}")
 
     def on_multirun_end(self, config, **kwargs):
         """Write the records when all jobs have ended."""

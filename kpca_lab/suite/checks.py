@@ -4,6 +4,8 @@ import difflib
 import importlib
 import inspect
 import os
+import types
+import typing
 from functools import cache
 
 from kpca_lab.datasets import dataset_options, list_datasets
@@ -21,6 +23,8 @@ __all__ = [
 ]
 
 SPLIT_KINDS = ("none", "random", "published", "official")
+# Parameters of estimators that a run sets for all methods, by the key that sets them.
+AXES = {"basis": "selector", "selector": "selector", "n_basis": "n_basis"}
 
 
 class ConfigError(ValueError):
@@ -58,6 +62,8 @@ def check(settings, seed: int, n_trials: int) -> None:
         for kernel in settings.kernels[name]:
             _check_kernel(name, kernel)
     for kind, group in (("method", "methods"), ("selector", "selectors"), ("metric", "metrics")):
+        if not getattr(settings, group):
+            raise ConfigError(f"no {kind} is chosen: give {kind}=NAME, or {kind}=[NAME,NAME]")
         for name, entry in getattr(settings, group).items():
             _check_target(kind, name, entry)
     check_n_basis(settings.n_basis)
@@ -89,6 +95,9 @@ def _check_dataset(name, dataset):
             raise ConfigError(f"{name} needs dataset.options.{option}=...")
         if option == "path" and value is not None and not os.path.exists(value):
             raise ConfigError(f"{name}: there is no file {value}")
+        if isinstance(known[option], int) and not isinstance(value, type(known[option])):
+            expected = "true or false" if isinstance(known[option], bool) else "a whole number"
+            raise ConfigError(f"dataset.options.{option}={value!r} ({name}): must be {expected}")
     if dataset["scaling"] not in (None, *SCALINGS):
         raise ConfigError(unknown("scaling", dataset["scaling"], ["null", *SCALINGS]))
     if dataset["split"]["kind"] not in SPLIT_KINDS:
@@ -106,21 +115,50 @@ def _check_kernel(name, kernel):
         raise ConfigError(
             f"kernel.gamma={gamma!r} ({name}): must be a positive number, a list of them, or null"
         )
+    degree = kernel["degree"]
+    if degree is not None and (
+        isinstance(degree, bool) or not isinstance(degree, int | float) or not degree >= 0
+    ):
+        raise ConfigError(f"kernel.degree={degree!r} ({name}): must be a number from 0, or null")
 
 
 def _check_target(kind, name, entry):
     if entry["target"] == "???":
         raise ConfigError(f"{kind} {name}: its target, the import path of its code, is missing")
-    load_target(entry["target"])
-    if kind == "metric":
-        return
     known = parameters_of(entry["target"])
-    for parameter in entry["params"]:
+    if kind == "metric":
+        known = known[1:]  # the first is what is measured
+    elif kind == "method":
+        known = [parameter for parameter in known if parameter not in AXES]
+    hints = typing.get_type_hints(load_target(entry["target"]))
+    for parameter, value in entry["params"].items():
+        if kind == "method" and parameter in AXES:
+            raise ConfigError(
+                f"methods.{name}.params.{parameter}: is an axis of the run, set it as {AXES[parameter]}="
+            )
         if parameter not in known:
             raise ConfigError(unknown(f"parameter of {kind} {name}:", parameter, known))
+        if parameter in hints and not _is_a(value, hints[parameter]):
+            raise ConfigError(
+                f"{kind}s.{name}.params.{parameter}={value!r}: must be {_type_text(hints[parameter])}"
+            )
     size = entry.get("size_parameter")
     if size is not None and size not in known:
         raise ConfigError(unknown(f"size_parameter of method {name}:", size, known))
+
+
+def _is_a(value, hint):
+    """Whether a plain value has a type of simple ones; other types are not judged."""
+    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if not set(choices) <= {bool, int, float, str, types.NoneType}:
+        return True
+    if isinstance(value, bool):
+        return bool in choices
+    return isinstance(value, choices) or (float in choices and isinstance(value, int))
+
+
+def _type_text(hint):
+    return getattr(hint, "__name__", str(hint)).replace("None", "null")
 
 
 def check_n_basis(values: list) -> None:

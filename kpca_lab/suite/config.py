@@ -40,7 +40,10 @@ CONF = Path(__file__).resolve().parents[2] / "conf"
 PROFILES = ("smoke", "quick", "paper")
 GROUPS = ("dataset", "method", "selector", "kernel", "metric", "profile", "experiment")
 # Overrides that do not change what an experiment computes.
-NEUTRAL = ("experiment", "profile", "results_dir", "workers", "threads", "force", "limits", "hydra")
+NEUTRAL = ("experiment", "profile", "results_dir", "workers", "threads", "force", "limits", "hydra", "title")
+# Overrides that the rows of a run show in columns of their own, or in the parameters of a method.
+SHOWN = ("dataset", "datasets", "method", "selector", "metric", "center", "seed", "n_trials")
+SHOWN += ("n_basis", "n_components")
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,7 @@ class Settings:
 
     The attributes are those of :class:`RunConf`, with ``datasets`` a mapping of names to plain settings,
     ``kernels`` a list for each data set, ``n_basis`` and ``n_components`` lists, ``seeds`` the trials.
-    ``canonical`` tells whether the experiment is as its file says, so that its records are the
-    experiment's own. ``command`` runs it again.
+    ``changes`` are the user's overrides that change what is computed, by key. ``command`` runs it again.
     """
 
     experiment: str
@@ -76,8 +78,24 @@ class Settings:
     threads: int | None
     force: bool
     results_dir: str
-    canonical: bool
+    changes: dict
     command: str
+
+    @property
+    def canonical(self) -> bool:
+        """Whether this is an experiment as its file says, so that its records are the experiment's own."""
+        return not self.experiment.startswith("custom/") and not self.changes
+
+    @property
+    def labels(self) -> dict:
+        """The changes that rows do not show otherwise: such as the number of training samples."""
+        return {
+            key.removeprefix("parameters."): value for key, value in self.changes.items() if not _shown(key)
+        }
+
+
+def _shown(key):
+    return key in SHOWN or key.split(".")[0] in ("methods", "kernel")
 
 
 def experiment_items(conf: Path = CONF) -> list[str]:
@@ -309,7 +327,11 @@ def _settings(composed, given, folders):
     datasets = _datasets(plain, folders)
     seed, n_trials = plain.pop("seed"), plain.pop("n_trials")
     experiment = plain["experiment"]
-    changed = [key for key in keys if key.split(".")[0] not in NEUTRAL]
+    changes = {
+        override.key_or_group: None if override.is_delete() else override.value()
+        for override in given
+        if re.split("[./@]", override.key_or_group)[0] not in NEUTRAL
+    }
     settings = Settings(
         **{
             key: plain[key]
@@ -322,7 +344,7 @@ def _settings(composed, given, folders):
         n_basis=_listed(plain["n_basis"]),
         n_components=None if plain["n_components"] is None else _listed(plain["n_components"]),
         seeds=list(range(seed, seed + n_trials)),
-        canonical=experiment is not None and not changed,
+        changes=changes,
         command=_command([override.input_line for override in given]),
     )
     check(settings, seed, n_trials)

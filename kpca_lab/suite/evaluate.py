@@ -135,6 +135,9 @@ class Workbench:
     def places(self) -> Iterator[Place]:
         """Every combination of method, selector and basis size that makes a difference."""
         n = len(self.samples.train)
+        too_many = [r for r in self.ranks if r is not None and r > n]
+        if too_many:
+            raise ValueError(f"n_components={too_many[0]} is more than the number of samples, {n}")
         for name, method in self.settings["methods"].items():
             takes = parameters_of(method["target"])
             size = method["size_parameter"] or ("n_basis" if "n_basis" in takes else None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kpca_lab.datasets.catalogue import dataset_options, entry_of
 
-__all__ = ["COLUMNS", "STATUSES", "Job", "Outcome", "dataset_of", "grid_jobs", "row"]
+__all__ = ["COLUMNS", "STATUSES", "Job", "Outcome", "dataset_of", "grid_jobs", "row", "with_labels"]
 
 COLUMNS = (
     "experiment",
@@ -68,6 +68,8 @@ class Job:
             parts.append(self.dataset["name"])
         if self.kernel and self.kernel.get("gamma") is not None:
             parts.append(f"gamma={self.kernel['gamma']:g}")
+        if len(self.settings.get("n_basis", ())) == 1:
+            parts.append(f"n_basis={self.settings['n_basis'][0]:g}")
         parts.append(f"split {self.split}" if self.split else f"seed {self.seed}")
         return " ".join(parts)
 
@@ -137,6 +139,14 @@ def row(
         "status": status,
         "error": error,
     }
+
+
+def with_labels(row: dict, labels: Mapping[str, Any]) -> dict:
+    """A row that tells further settings, in its parameters."""
+    if not labels:
+        return row
+    parameters = dict(labels) | json.loads(row["parameters"])
+    return {**row, "parameters": json.dumps(parameters, sort_keys=True, default=_plain)}
 
 
 def dataset_of(config, name: str, seed: int) -> tuple[dict, int]:

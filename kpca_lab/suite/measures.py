@@ -95,7 +95,8 @@ def sparsity(evaluation) -> float:
     """Share of zeros among the coefficients over all training samples."""
     coefficients = evaluation.operator.analysis.coefficients
     n, r = len(evaluation.samples.train), max(evaluation.operator.rank, 1)
-    return 1.0 - np.count_nonzero(coefficients) / (n * r)
+    # An operator that names a sample twice has more coefficients than that.
+    return 1.0 - np.count_nonzero(coefficients) / max(n * r, coefficients.size)
 
 
 def eigenvalue_error(evaluation) -> float:

@@ -2,15 +2,17 @@
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 
 from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.suite.checks import ConfigError
 from kpca_lab.suite.config import Settings
 from kpca_lab.suite.environment import write_environment
-from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, row
+from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, row, with_labels
 from kpca_lab.suite.limits import share_cores
 from kpca_lab.suite.pool import Worker, memory_text, start_worker, stop_worker, time_text
 from kpca_lab.suite.progress import Progress, duration
@@ -23,6 +25,15 @@ __all__ = ["Failure", "Plan", "Summary", "make_plan", "run"]
 # Seconds between looks at limits, and at jobs that other processes hold.
 TICK = 0.05
 RETRY_CLAIMS = 0.2
+# How users call the settings of a run whose names differ.
+KEYS_OF_FIELDS = {
+    "datasets": "dataset",
+    "kernels": "kernel",
+    "methods": "method",
+    "selectors": "selector",
+    "metrics": "metric",
+    "seeds": "seed",
+}
 
 
 @dataclass
@@ -77,6 +88,8 @@ class Summary:
     ----------
     computed, kept : int
         Jobs computed now (by this process or another at the same time), and jobs done before.
+    renewed : set of str
+        The experiments that jobs were computed of.
     failures : list of Failure
     skipped : dict
         By data set or package that cannot be had: the experiments that lack it and the command that gets it.
@@ -87,6 +100,7 @@ class Summary:
 
     computed: int = 0
     kept: int = 0
+    renewed: set[str] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
     skipped: dict[str, tuple[list[str], str]] = field(default_factory=dict)
     records: list = field(default_factory=list)
@@ -118,12 +132,55 @@ def make_plan(settings: Settings) -> Plan:
     Returns
     -------
     Plan
+
+    Raises
+    ------
+    ConfigError
+        If the user has changed something that the experiment does not depend on.
     """
     load_experiments(settings.experiment.partition("/")[0])
     make = experiment.job_makers.get(settings.experiment, grid_jobs)
-    jobs = {job_id(job): job for job in make(settings)}
+    watched, used = _watched(settings)
+    try:
+        jobs = {job_id(job): job for job in make(watched)}
+    except (TypeError, ValueError) as error:
+        if settings.canonical:
+            raise
+        raise ConfigError(f"{settings.experiment} cannot be run with {_said(settings)}: {error}") from error
+    for key in settings.changes:
+        name = _field(key)
+        if name in Settings.__dataclass_fields__ and name not in used:
+            axes = (KEYS_OF_FIELDS.get(name, name) for name in sorted(used - {"experiment"}))
+            raise ConfigError(
+                f"{key} does not change {settings.experiment}, which has a protocol of its own and "
+                f"depends on: {', '.join(axes)}"
+            )
     own = settings.canonical or settings.experiment.startswith("custom/")
     return Plan(settings, jobs, settings.experiment if own else f"custom/{settings.experiment}")
+
+
+def _watched(settings):
+    """The settings, and the names of those that are read from now on."""
+    used = set()
+
+    class Watched(Settings):
+        def __getattribute__(self, name):
+            if name in Settings.__dataclass_fields__:
+                used.add(name)
+            return super().__getattribute__(name)
+
+    return Watched(**vars(settings)), used
+
+
+def _field(key):
+    """The field of Settings that an override goes to."""
+    first = re.split("[./@]", key)[0]
+    fields = {known: name for name, known in KEYS_OF_FIELDS.items()} | {"n_trials": "seeds"}
+    return fields.get(first, first)
+
+
+def _said(settings):
+    return ", ".join(f"{key}={value}" for key, value in settings.changes.items())
 
 
 @dataclass
@@ -168,9 +225,11 @@ class _Run:
             key = (plan.store.root, plan.name, plan.accepted_errors, plan.settings.force)
             if key not in known:
                 asked = not plan.settings.force
-                known[key] = plan.store.settled(plan.name, plan.accepted_errors) if asked else set()
+                known[key] = plan.store.settled(plan.name, plan.accepted_errors) if asked else {}
             settled = known[key]
-            self.summary.kept += len(settled & plan.jobs.keys())
+            for id in settled.keys() & plan.jobs.keys():
+                self.summary.kept += 1
+                self._note_failures(plan.jobs[id], settled[id])
             wanted = {id: job for id, job in plan.jobs.items() if id not in settled}
             if not wanted:
                 continue
@@ -310,16 +369,22 @@ class _Run:
     def _store(self, task, outcome, seconds):
         header = {"job": task.id, "spec": dataclasses.asdict(task.job), "seconds": round(seconds, 6)}
         header["data"] = data_version(task.job.dataset)
+        outcome.rows = [with_labels(entry, task.plan.settings.labels) for entry in outcome.rows]
         task.plan.store.write(task.plan.name, task.id, outcome, header)
         bad = [entry for entry in outcome.rows if entry["status"] != "done"]
-        for entry in bad:
-            label = " ".join(
-                [task.job.label, *(f"{entry[key]}" for key in ("method", "selector") if entry[key])]
-            )
-            failure = Failure(label, entry["status"], entry["error"])
-            self.summary.failures.append(failure)
+        for failure in self._note_failures(task.job, bad):
             self.progress.say(f"{failure.status}: {failure.job}: {failure.error}")
+        self.summary.renewed.add(task.plan.name)
         self._end(task, bad[0]["status"] if bad else "done", seconds)
+
+    def _note_failures(self, job, rows):
+        found = []
+        for entry in rows:
+            where = [entry["method"], entry["selector"], entry["m"] and f"m={entry['m']}"]
+            label = " ".join([job.label, *filter(None, where)])
+            found.append(Failure(label, entry["status"], entry["error"]))
+        self.summary.failures += found
+        return found
 
     def _end(self, task, status, seconds):
         task.claim.release()
@@ -334,6 +399,11 @@ class _Run:
             custom = plan.records.startswith("custom/")
             path = plan.store.compact(plan.name, plan.jobs, into=plan.records, keep_others=custom)
             self.summary.records.append(path)
+
+
+def _environment_folder(plan):
+    """Runs of one's own leave that of the papers' records alone."""
+    return plan.store.root / "custom" if plan.records.startswith("custom/") else plan.store.root
 
 
 def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
@@ -356,7 +426,7 @@ def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
     current = _Run(plans, stream, compact)
     summary = current.all()
     summary.seconds = time.monotonic() - start
-    for folder in {plan.store.root for plan in plans}:
+    for folder in {_environment_folder(plan) for plan in plans}:
         if summary.computed or not (folder / "environment.json").exists():
             write_environment(folder, *current.blas)
     return summary

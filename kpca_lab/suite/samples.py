@@ -95,6 +95,8 @@ def kernel_parameters(kernel: dict, samples: Samples) -> dict:
     }
     if kernel.get("gamma_rule") == "variance" and "gamma" not in parameters:
         parameters["gamma"] = 1.0 / (2.0 * samples.variance)
+    if parameters["kernel"] in ("rbf", "laplacian", "poly", "sigmoid"):
+        parameters.setdefault("gamma", 1.0 / samples.train.shape[1])
     return parameters
 
 

@@ -61,7 +61,7 @@ class Store:
         """The arrays of one job."""
         return self.root / "arrays" / name / f"{job}.npz"
 
-    def settled(self, name: str, accepted_errors: Iterable[str] = ()) -> set[str]:
+    def settled(self, name: str, accepted_errors: Iterable[str] = ()) -> dict[str, list[dict]]:
         """Jobs that need not be computed: done, or over limits that are still the same.
 
         Parameters
@@ -70,13 +70,19 @@ class Store:
             The experiment.
         accepted_errors : iterable of str
             Texts of errors that would only come again.
+
+        Returns
+        -------
+        dict
+            By identity, the rows of the job that are not done.
         """
         accepted = {"", *accepted_errors}
-        ids = set()
+        found = {}
         for job, rows in self._by_job(name).items():
-            if all(row["status"] == "done" or row["error"] in accepted for row in rows):
-                ids.add(job)
-        return ids
+            bad = [row for row in rows if row["status"] != "done"]
+            if all(row["error"] in accepted for row in bad):
+                found[job] = bad
+        return found
 
     def is_settled(self, name: str, job: str, accepted_errors: Iterable[str] = ()) -> bool:
         """The same for one job, from its file alone."""

@@ -62,9 +62,25 @@ def write_tables(profile_dir, cells, *, records=None, published=None):
     if records is not None:
         printed = {f"{paper}/{table}" for paper, table in zip(published.paper, published.table)}
         for item, rows in records[records.status == "done"].groupby("experiment"):
-            name = f"{item}_all" if item in printed else item
-            written += _write(folder / name, *summary_table(rows))
+            written += write_summary(folder / (f"{item}_all" if item in printed else item), rows)
     return written
+
+
+def write_summary(path, records):
+    """Write ``<path>.{csv,md,tex}``: what was computed for an item, a line per setting.
+
+    Parameters
+    ----------
+    path : Path
+        Without an ending.
+    records : DataFrame
+        Rows with status ``done`` of one experiment, or of a run of one's own.
+
+    Returns
+    -------
+    list of Path
+    """
+    return _write(path, *summary_table(records))
 
 
 def published_table(rows):

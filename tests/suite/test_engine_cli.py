@@ -9,6 +9,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from experiments import reproduce
 from experiments import run as command
+from kpca_lab.suite.limits import available_cores
 from kpca_lab.suite.pool import close_idle
 from kpca_lab.suite.store import read_records
 
@@ -54,6 +55,19 @@ def test_a_sweep_runs_every_combination_and_gathers_the_records(cli, tmp_path):
     assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 11
 
 
+def test_sizes_in_a_sweep_are_no_trials(cli, tmp_path):
+    code, out, _ = cli("-m", "dataset=parabola", "+dataset.options.noise=0.1,0.3")
+    assert not code and "trials" not in out
+    table = (tmp_path / "smoke" / "custom" / "parabola_table.md").read_text()
+    assert "| 0.1 |" in table and "| 0.3 |" in table and "dataset.options.noise" in table
+
+
+def test_more_processes_than_cores_are_refused(cli, tmp_path):
+    words = ["-m", "hydra/launcher=joblib", f"hydra.launcher.n_jobs={available_cores() + 1}", "seed=0,1"]
+    code, _, _ = cli(*words)
+    assert "is more than the cores" in code and not list(tmp_path.rglob("*.csv"))
+
+
 def test_a_wrong_choice_in_a_sweep_is_refused_before_any_computing(cli, tmp_path):
     code, _, _ = cli("-m", "method=subset,nothing")
     assert "nothing" in code and "nystrom" in code
@@ -83,7 +97,7 @@ def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
     assert code == 1 and "this method always fails" in err and "2 failed" in err
 
 
-def test_a_method_of_one_file_and_one_yaml_appears_in_the_records(cli, tmp_path, monkeypatch):
+def test_a_method_of_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
     code = tmp_path / "code"
     code.mkdir()
     (code / "added_method.py").write_text(
@@ -103,6 +117,8 @@ def test_a_method_of_one_file_and_one_yaml_appears_in_the_records(cli, tmp_path,
     records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
     values = records.pivot(index="metric", columns="method", values="value")
     assert (values["added"] == values["subset"]).all()
+    table = (tmp_path / "smoke" / "custom" / "artificial2d_table.md").read_text()
+    assert "| added |" in table and "| subset |" in table
 
 
 def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):

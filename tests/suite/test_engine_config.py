@@ -103,6 +103,11 @@ def composer():
         ("+dataset.options.colour=red", ["colour", "shape", "n_train"]),
         ("+methods.subset.params.centre=true", ["did you mean 'center'", "outside_basis"]),
         ("methods.subset.target=kpca_lab.SubsetPCA", ["SubsetPCA", "SubsetKPCA"]),
+        ("+methods.subset.params.selector=kmeans", ["axis of the run", "selector="]),
+        ("method=[]", ["no method is chosen"]),
+        ("metric=[]", ["no metric is chosen"]),
+        ("kernel.degree=abc", ["kernel.degree='abc'", "number"]),
+        ("dataset.options.seed=abc", ["dataset.options.seed='abc'", "whole number"]),
         ("limits.seconds=-3", ["limits.seconds", "positive"]),
         ("workers=0", ["workers=0", "from 1"]),
     ],
@@ -110,6 +115,22 @@ def composer():
 def test_a_wrong_name_or_type_is_refused_with_the_valid_choices(override, told, composer):
     with pytest.raises(ConfigError) as refused:
         composer.settings([override])
+    for words in told:
+        assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["metric=denoising_mse", "+metrics.denoising_mse.params.foo=1"], ["foo", "sigma, relative"]),
+        (["metric=denoising_mse", "metrics.denoising_mse.params.sigma=abc"], ["sigma='abc'", "float"]),
+        (["selector=kmeans", "+selectors.kmeans.params.n_init=many"], ["n_init='many'", "int"]),
+        (["selector=kmeans", "+selectors.kmeans.params.max_iter=1.5"], ["max_iter=1.5", "int | null"]),
+    ],
+)
+def test_parameters_of_measures_and_selectors_have_names_and_types(overrides, told, composer):
+    with pytest.raises(ConfigError) as refused:
+        composer.settings(overrides)
     for words in told:
         assert words in str(refused.value)
 

@@ -18,7 +18,7 @@ from kpca_lab.methods.full import FullKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.selectors import RandomSelector
 from kpca_lab.suite import runner, samples, versions
-from kpca_lab.suite.config import compose_settings
+from kpca_lab.suite.config import ConfigError, compose_settings
 from kpca_lab.suite.evaluate import evaluate
 from kpca_lab.suite.jobs import COLUMNS, Job, Outcome, grid_jobs, row
 from kpca_lab.suite.limits import available_cores
@@ -94,7 +94,7 @@ def test_records_have_the_columns_and_types_agreed(base, tmp_path):
     assert full["m"] is not full["m"] or full.isna()["m"]
     assert full["selector"] == "" and full["kernel"] == "rbf(gamma=0.1)"
     assert (records["status"] == "done").all() and set(records["job"]) == set(plan.jobs)
-    environment = json.loads((plan.store.root / "environment.json").read_text())
+    environment = json.loads((plan.store.root / "custom" / "environment.json").read_text())
     assert {"date", "cpu", "blas", "threads", "workers", "commit", "packages"} <= environment.keys()
 
 
@@ -128,6 +128,7 @@ def test_a_job_over_its_time_is_stopped_and_recorded(base, tmp_path):
     assert summary.exit_code == 1 and "timeout" in shown
     _, again, _ = go(chosen)
     assert again.computed == 0, "the same limit would be met again"
+    assert again.exit_code == 1 and again.failures == summary.failures, "and it is still a failure"
     plan.settings = dataclasses.replace(chosen, limits={"seconds": 0.5, "memory_mb": None})
     assert not plan.store.settled(plan.name, plan.accepted_errors), "a wider one may not"
 
@@ -199,6 +200,42 @@ def test_one_fit_for_all_ranks_gives_what_separate_fits_give(base):
         np.testing.assert_allclose(
             [entry["value"] for entry in shared], [entry["value"] for entry in alone], rtol=1e-6, atol=1e-9
         )
+
+
+def test_rows_tell_settings_that_have_no_column_of_their_own(tmp_path):
+    for size in (30, 40):
+        composed = compose_settings(
+            [f"n_train={size}", "n_basis=5", "n_components=2", "seed=1", "center=false"]
+        )
+        plan, _, _ = go(dataclasses.replace(composed, results_dir=str(tmp_path)))
+    records = plan.store.records(plan.records)
+    own = [json.loads(text) for text in records["parameters"]]
+    assert {entry["n_train"] for entry in own} == {30, 40}, "one run does not replace the other"
+    assert {frozenset(entry) for entry in own} == {frozenset({"n_train", "center"})}
+
+
+def test_what_an_experiment_does_not_depend_on_cannot_be_changed():
+    chosen = ["+experiment=zhang2010/table2", "profile=smoke"]
+    assert make_plan(compose_settings([*chosen, "n_trials=2"])).records == "custom/zhang2010/table2"
+    with pytest.raises(ConfigError, match=r"n_basis does not .* depends on: dataset, "):
+        make_plan(compose_settings([*chosen, "n_basis=10"]))
+
+
+def test_runs_of_ones_own_leave_the_environment_of_the_papers_alone(tmp_path):
+    options = ["profile=smoke", f"results_dir={tmp_path}"]
+    paper = make_plan(compose_settings(["+experiment=wang2016/figure1", *options]))
+    run([paper], stream=io.StringIO())
+    written = (tmp_path / "smoke" / "environment.json").stat().st_mtime_ns
+    own = make_plan(compose_settings(["n_train=20", "n_basis=5", *options]))
+    run([own], stream=io.StringIO())
+    assert (tmp_path / "smoke" / "environment.json").stat().st_mtime_ns == written
+    assert (tmp_path / "smoke" / "custom" / "environment.json").is_file()
+
+
+def test_more_components_than_samples_are_refused(base, tmp_path):
+    _, summary, _ = go(settings(base, tmp_path, "reduced", n_components=[2, 41]))
+    (failure,) = summary.failures
+    assert "n_components=41 is more than the number of samples, 40" in failure.error
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ and succeeds.
 
 import argparse
 import inspect
+import os
 import sys
 
 from .catalogue import CATALOGUE, dataset_options, entry_of
@@ -197,4 +198,10 @@ def _info(name):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

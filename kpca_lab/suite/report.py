@@ -74,6 +74,7 @@ def render_report(profile_dir) -> str:
     profile = profile_dir.name
     summary = read_json(profile_dir / "summary.json")
     experiments = _experiments(profile_dir, summary)
+    environment = read_json(profile_dir / "environment.json")
     notes = {paper: render_notes(paper, _notes(paper)) for paper in PAPERS}
     scoreboard, claims = _scoreboard(profile_dir, notes), _claims(profile_dir)
     pictures = _Pictures(profile_dir)
@@ -105,7 +106,8 @@ def render_report(profile_dir) -> str:
         cell["shown"] = (cell["paper"], cell["table"]) in shown
     return templates.get_template("report.html").render(
         profile=profile,
-        environment=read_json(profile_dir / "environment.json"),
+        environment=environment,
+        **_provenance(environment, experiments),
         experiments=experiments,
         seconds=_seconds(summary, experiments),
         scoreboard=scoreboard,
@@ -150,10 +152,32 @@ def _experiments(profile_dir, summary) -> list[dict]:
                 "jobs": records["job"].nunique(),
                 "rows": len(records),
                 "seconds": own.get("seconds") or float(fits.sum()),
+                "date": _day_and_time(own.get("date")),
+                "commit": _commit(own),
                 "failures": failures.drop_duplicates().to_dict("records"),
             }
         )
     return found
+
+
+def _day_and_time(date) -> str:
+    """``2026-01-02T03:04:05+00:00`` as ``2026-01-02 03:04 UTC``."""
+    return f"{date[:16].replace('T', ' ')} UTC" if date else ""
+
+
+def _commit(entry) -> str:
+    """The commit that an experiment, or the last run, was computed with."""
+    changed = ", with changes" if entry.get("modified") else ""
+    return f"{entry['commit'][:12]}{changed}" if entry.get("commit") else ""
+
+
+def _provenance(environment, experiments) -> dict:
+    """First and last date, and the commits, of the experiments; of the last run where these are not told."""
+    told = [entry for entry in experiments if entry["date"]]
+    if not told and environment:
+        told = [{"date": _day_and_time(environment.get("date")), "commit": _commit(environment)}]
+    dates = sorted(entry["date"] for entry in told)
+    return {"dates": [dates[0], dates[-1]] if told else [], "commits": sorted({e["commit"] for e in told})}
 
 
 def _seconds(summary, experiments) -> str:

@@ -137,6 +137,18 @@ def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
     assert "0 jobs computed, 2 done before" in capsys.readouterr().err
 
 
+def test_the_summary_tells_when_and_with_what_code_an_item_was_computed(tmp_path):
+    words = ["run", "--profile", "smoke", "--only", "wang2016/figure1", "--results-dir", str(tmp_path)]
+    assert reproduce.main(words) == 0
+    path = tmp_path / "smoke" / "summary.json"
+    entry = json.loads(path.read_text())["experiments"]["wang2016/figure1"]
+    environment = json.loads((tmp_path / "smoke" / "environment.json").read_text())
+    assert entry["jobs"] == 1 and entry["seconds"] > 0
+    assert [entry[key] for key in ("date", "commit")] == [environment[key] for key in ("date", "commit")]
+    assert reproduce.main(words) == 0
+    assert json.loads(path.read_text())["experiments"]["wang2016/figure1"] == entry, "nothing was renewed"
+
+
 def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
     monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -220,6 +221,15 @@ def test_missing_parts_leave_a_page(tmp_path, missing):
     found.feed(report.render_report(folder))
     assert not found.open
     assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+
+
+def test_every_experiment_tells_when_and_with_what_code_it_was_computed(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False)
+    told = {"date": "2026-02-03T04:05:06+00:00", "commit": "fedcba9876543210", "modified": False}
+    own = {"jobs": 2, "seconds": 1.0, "command": "c"} | told
+    (folder / "summary.json").write_text(json.dumps({"experiments": {"washizawa2012/table1": own}}))
+    page = report.render_report(folder)
+    assert "<dd>2026-02-03 04:05 UTC</dd>" in page and "<dd>commit fedcba987654</dd>" in page
 
 
 def test_an_empty_profile_says_what_to_run(tmp_path):

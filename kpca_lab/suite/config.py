@@ -324,6 +324,8 @@ def _settings(composed, given, folders):
     keys = [override.key_or_group for override in given]
     if "dataset" in keys:
         plain["datasets"] = None
+    for override in given:
+        _keep_chosen(plain, override)
     datasets = _datasets(plain, folders)
     seed, n_trials = plain.pop("seed"), plain.pop("n_trials")
     experiment = plain["experiment"]
@@ -349,6 +351,15 @@ def _settings(composed, given, folders):
     )
     check(settings, seed, n_trials)
     return settings
+
+
+def _keep_chosen(plain, override):
+    """Of methods, selectors or measures that the user chooses, leave out those that an experiment adds."""
+    group = f"{override.key_or_group}s"
+    if group in ("methods", "selectors", "metrics") and not override.is_delete():
+        chosen = [str(name) for name in _listed(override.value())]
+        if set(chosen) <= plain[group].keys():
+            plain[group] = {name: plain[group][name] for name in chosen}
 
 
 def _command(overrides):

@@ -146,6 +146,15 @@ def test_what_the_user_gives_comes_before_the_profile():
     assert own.seeds == base.seeds and own.n_train == base.n_train
 
 
+def test_selectors_and_methods_that_the_user_chooses_are_alone():
+    table = ["+experiment=washizawa2012/table1"]
+    found = compose_settings([*table, "selector=kmeans"]).selectors
+    assert {name: entry["params"] for name, entry in found.items()} == {"kmeans": {"init": "random"}}
+    assert list(compose_settings([*table, "selector=random"]).selectors) == ["random"]
+    figure = compose_settings(["+experiment=washizawa2012/figure2", "method=subset"])
+    assert list(figure.methods) == ["subset"]
+
+
 def test_a_data_set_given_on_the_command_line_replaces_those_of_the_experiment():
     own = compose_settings(["+experiment=washizawa2012/table2", "dataset=usps"])
     assert list(own.datasets) == ["usps"]

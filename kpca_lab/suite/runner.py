@@ -227,7 +227,7 @@ class _Run:
                 asked = not plan.settings.force
                 known[key] = plan.store.settled(plan.name, plan.accepted_errors) if asked else {}
             settled = known[key]
-            for id in settled.keys() & plan.jobs.keys():
+            for id in [id for id in plan.jobs if id in settled]:
                 self.summary.kept += 1
                 self._note_failures(plan.jobs[id], settled[id])
             wanted = {id: job for id, job in plan.jobs.items() if id not in settled}

@@ -1,4 +1,6 @@
-"""Sizes of data sets that the texts of several papers state."""
+"""Sizes of data sets and settings that the texts of several papers state."""
+
+from functools import cache
 
 import pandas as pd
 
@@ -6,8 +8,9 @@ from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.published import load_published
 from kpca_lab.suite.registry import experiment
 from kpca_lab.suite.samples import load_samples
+from kpca_lab.suite.scoreboard import verdict
 
-__all__ = ["count_parts", "one_job_for_each", "stated"]
+__all__ = ["configured", "count_parts", "kernel_value", "one_job_for_each", "stated", "stated_all"]
 
 TEXTS = ("washizawa2012/text", "wang2016/text")
 
@@ -33,7 +36,33 @@ def count_parts(job: Job) -> Outcome:
 
 def stated(paper: str, place: str, column: str, used: float) -> pd.DataFrame:
     """A number of the text as it was used here; not to be judged where the profile reduces it on purpose."""
-    same = bool(used == load_published(paper).set_index(["table", "column"])["value"]["text", column])
+    printed = load_published(paper).set_index(["table", "column"]).loc[("text", column)]
+    same = verdict(printed["value"], int(printed["decimals"]), used) == "exact"
     cell = {"table": "text", "row": place, "column": column, "ours": used, "ours_sd": float("nan")}
     cell |= {"trials": 1, "note": "" if same else "reduced in this profile", "comparable": same}
     return pd.DataFrame([cell])
+
+
+def stated_all(paper: str, place: str, used: dict) -> pd.DataFrame:
+    """The same for several numbers of one place, by column."""
+    return pd.concat(stated(paper, place, column, value) for column, value in used.items())
+
+
+@cache
+def _configured(item, profile):
+    from kpca_lab.suite.config import compose_settings  # Hydra is slow to import, and runs need it not
+
+    return compose_settings([f"+experiment={item}", f"profile={profile}"])
+
+
+def configured(records: pd.DataFrame):
+    """Settings of the item and the profile that records are of, as the configuration has them."""
+    return _configured(records["experiment"].iloc[0], records["profile"].iloc[0])
+
+
+def kernel_value(records: pd.DataFrame, name: str) -> float:
+    """A parameter of the kernel that all records have which have it at all; ``sigma`` comes from gamma."""
+    if name == "sigma":
+        return (2 * kernel_value(records, "gamma")) ** -0.5
+    (found,) = set(records["kernel"].str.extract(f"{name}=([^,)]+)")[0].dropna())
+    return float(found)

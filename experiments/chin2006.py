@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.neighbors import KNeighborsClassifier
 
+from experiments._sizes import configured, kernel_value, stated, stated_all
 from kpca_lab import FullKPCA, HebbianKPCA, IncrementalKPCA
 from kpca_lab.datasets.seeds import derive_rng
 from kpca_lab.suite import figures
@@ -55,13 +56,15 @@ def table1_run(job):
 
 @experiment.cells("chin2006/table1")
 def table1_cells(records):
-    """Median times for the printed numbers of vectors."""
+    """Median times for the printed numbers of vectors, and the degree of KHA's kernel."""
     rows = figures.with_parameters(records)
     rows = rows[(rows.metric == "runtime") & rows.n.isin(PRINTED_SIZES)]
-    return _cells(
+    times = _cells(
         ("table1", f"{n:.0f} vectors", LABELS[method], values.median(), values.std(), len(values), "", True)
         for (n, method), values in rows.groupby(["n", "method"]).value
     )
+    degree = kernel_value(records[records.method == "hebbian"], "degree")
+    return pd.concat([times, stated("chin2006", "Section 6", "degree of the kernel of KHA", degree)])
 
 
 @experiment.figure("chin2006/table1")
@@ -150,7 +153,7 @@ class Faces:
 
 @experiment.cells("chin2006/table2")
 def table2_cells(records):
-    """Our figures beside the printed ones, which are of other images: shown, not judged."""
+    """Our figures beside the printed ones, which are of other images: shown, not judged; and the settings."""
     rows = figures.with_parameters(records)
     n_all = rows.n.max()
     smaller = rows.n[rows.n < n_all]
@@ -165,7 +168,38 @@ def table2_cells(records):
             value = entry.value * (100 if entry.metric == "classification_error" else 1)
             note = f"{n:.0f} of {n_all:.0f} training images of the multi-pose part"
             cells.append(("table2", label, columns[entry.metric], value, np.nan, 1, note, False))
-    return _cells(cells)
+    return pd.concat([_cells(cells), _table2_settings(records, subset)])
+
+
+def _table2_settings(records, subset):
+    settings, r = configured(records), records.r.max()
+    own = settings.parameters["incremental"]
+    n, c = own["n_preimages"], own["batch_size"]
+    cells = stated_all(
+        "chin2006",
+        "Section 6",
+        {
+            "height and width of the Yale B images": settings.datasets["yaleb"]["options"]["size"][0],
+            "r of Kernel Eigenfaces": r,
+            "n of Kernel Eigenfaces": n,
+            "c of Kernel Eigenfaces": c,
+            "rows of L": r,
+            "columns of L, beta and Omega": c + 1,
+            "rows of beta and Omega": n * (r + 1) + c,
+            "rows and columns of M_H and K": c + 1,
+            "images in the subset of Set 1": subset,
+            "degree of the polynomial kernel of Kernel Eigenfaces": kernel_value(records, "degree"),
+            "sigma of the Gaussian kernel of Kernel Eigenfaces": kernel_value(
+                records[records.kernel.str.startswith("rbf")], "sigma"
+            ),
+            "Kernel Eigenfaces that the images are projected on": r,
+            "nearest neighbours": settings.parameters["n_neighbors"],
+        },
+    )
+    cells.loc[cells.column == "rows of beta and Omega", "note"] = (
+        "n (r + 1) + c: n is read as for each component"
+    )
+    return cells
 
 
 @experiment.figure(*TABLE2)

@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pandas as pd
 
-from experiments._sizes import stated
+from experiments._sizes import kernel_value, stated, stated_all
 from kpca_lab import FullKPCA, IncrementalKPCA, SubsetKPCA
+from kpca_lab.datasets import load_dataset
 from kpca_lab.datasets.seeds import derive_seed
 from kpca_lab.selectors import get_selector
 from kpca_lab.suite import figures, style
@@ -87,10 +88,17 @@ def figure2(records, arrays):
 
 @experiment.cells("chin2006/figure2")
 def figure2_cells(records):
-    """The number of vectors."""
+    """The number of vectors and their distribution, and the kernel."""
     n = figures.with_parameters(records).n.max()
-    column = "vectors of the synthetic problem of Figure 2"
-    return stated("chin2006", "Section 6", column, n)
+    X = load_dataset("parabola", n=int(n)).X
+    used = {
+        "largest absolute value of x in the synthetic problems": np.abs(X[:, 0]).max(),
+        "vectors of the synthetic problem of Figure 2": n,
+        "dimension of the synthetic problem of Figure 2": X.shape[1],
+        "standard deviation of the noise": np.std(X[:, 1] - X[:, 0] ** 2),
+        "sigma of the kernel of Figure 2": kernel_value(records, "sigma"),
+    }
+    return stated_all("chin2006", "Section 6", used)
 
 
 @experiment.run("chin2006/figure3")
@@ -174,18 +182,25 @@ def _picture(images, per_row=5):
 
 @experiment.cells("chin2006/figure3")
 def figure3_cells(records):
-    """The numbers of samples."""
+    """The numbers of samples and the kernels."""
     columns = {
         "swiss_roll_hole": "vectors of the perforated Swiss roll",
         "teapots": "Teapot images",
         "frey": "Frey Face images",
+    }
+    kernels = {
+        "swiss_roll_hole": ("sigma", "sigma of the kernel of the Swiss roll"),
+        "teapots": ("degree", "degree of the kernel of the Teapot images"),
+        "frey": ("degree", "degree of the kernel of the Frey Face images"),
     }
     cells = []
     for name, n in records.groupby("dataset").m.max().items():
         cell = stated("chin2006", "Section 6", columns[name], float(n))
         if name == "teapots" and n == 100:
             cell["note"] = "only 100 of the frames can be had"
-        cells.append(cell)
+        name_of_value, column = kernels[name]
+        value = kernel_value(records[records.dataset == name], name_of_value)
+        cells += [cell, stated("chin2006", "Section 6", column, value)]
     return pd.concat(cells)
 
 
@@ -210,6 +225,13 @@ def figure4(records, arrays):
             own["full"], own["incremental"], order=own["order"], xlabel=label
         )
     return drawn
+
+
+@experiment.cells("chin2006/figure4")
+def figure4_cells(records):
+    """The number of components."""
+    shown = figures.with_parameters(records).component.max()
+    return stated("chin2006", "Section 6", "components shown of the manifold data sets", shown)
 
 
 @experiment.jobs("chin2006/figure_drift")

@@ -100,7 +100,8 @@ def _judge(store, *, tables):
     from kpca_lab.suite.tables import write_tables
 
     records = store.all_records()
-    cells, problems = collect_cells(records, load_experiments().cell_makers)
+    makers = load_experiments().cell_makers
+    cells, problems = collect_cells(records.assign(profile=store.root.name), makers)
     if store.root.name == "smoke":
         cells = cells.assign(comparable=False, note="computed at the tiny sizes of the smoke profile")
     write_scoreboard(store.root, cells)

@@ -7,9 +7,11 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from experiments._sizes import stated
+from experiments._sizes import configured, kernel_value, stated_all
 from kpca_lab import ElasticNetKPCA, FullKPCA, SubsetKPCA
+from kpca_lab.datasets import load_dataset
 from kpca_lab.datasets.seeds import derive_rng
+from kpca_lab.datasets.synthetic import CLUSTER_CENTRES
 from kpca_lab.kernels import Kernel
 from kpca_lab.metrics import empirical_error
 from kpca_lab.selectors import get_selector
@@ -315,19 +317,61 @@ def text_cells(records):
     return pd.DataFrame(found, columns=["table", "row", "column", "ours"])
 
 
-# Sizes stated in the text: item, row, column, and by what to divide ours.
-SIZES = (
-    ("figure1", "Section IV-A", "points in each of three clusters", 3),
-    ("figure1", "Section IV-A", "samples of Figure 1", 1),
-    ("figure2", "Section IV-A", "samples of the parabola", 1),
-    ("figure3", "Section IV-B", "MNIST samples used", 1),
-)
-
-
 @experiment.cells("wang2016/figure1", "wang2016/figure2", "wang2016/figure3")
 def cells(records):
-    """The numbers of samples; not to be judged where the profile reduces them on purpose."""
+    """The samples and the settings; not to be judged where the profile reduces them on purpose."""
     item = records.experiment.iloc[0].split("/")[1]
-    n = records[records.method == "full"].m.max()
-    own = [entry for entry in SIZES if entry[0] == item]
-    return pd.concat(stated("wang2016", place, column, n / parts) for _, place, column, parts in own)
+    n, sigma = int(records[records.method == "full"].m.max()), kernel_value(records, "sigma")
+    own = {"figure1": _clusters, "figure2": _parabola, "figure3": _images}[item](n, sigma)
+    figure = f"Figure {item[-1]}"
+    settings = configured(records).parameters
+    own[f"components, {figure}"] = records[records.method == "full"].r.max()
+    first, *again = settings["l1"]
+    if len(set(first)) == 1:
+        own[f"lambda_1 of all components, {figure}"] = first[0]
+        first = []
+    for weights, name in ((first, figure), *((other, f"{figure} again") for other in again)):
+        own |= {f"lambda_1 of component {k}, {name}": weight for k, weight in enumerate(weights, 1)}
+    names = {
+        "l2": "lambda",
+        "rho": "rho",
+        "eps_abs": "epsilon_abs",
+        "eps_rel": "epsilon_rel",
+        "eps_outer": "epsilon",
+        "max_admm_iter": "most ADMM steps",
+        "max_iter": "most loops",
+    }
+    own |= {f"{name}, {figure}": settings["elastic_net"][key] for key, name in names.items()}
+    return stated_all("wang2016", "Section IV-B" if item == "figure3" else "Section IV-A", own)
+
+
+def _clusters(n, sigma):
+    clusters = len(CLUSTER_CENTRES)
+    data = load_dataset("three_clusters", n_per_cluster=n // clusters)
+    centres = {
+        f"cluster {k}, {axis}": value
+        for k, centre in enumerate(CLUSTER_CENTRES, 1)
+        for axis, value in zip("xy", centre)
+    }
+    return centres | {
+        "clusters": clusters,
+        "points in each of three clusters": n / clusters,
+        "standard deviation of the clusters": np.sqrt(np.mean((data.X - CLUSTER_CENTRES[data.y]) ** 2)),
+        "sigma^2, Figure 1": sigma**2,
+        "samples of Figure 1": n,
+    }
+
+
+def _parabola(n, sigma):
+    X = load_dataset("parabola", n=n).X
+    return {
+        "samples of the parabola": n,
+        "dimension of the parabola's points": X.shape[1],
+        "largest absolute value of x of the parabola": np.abs(X[:, 0]).max(),
+        "standard deviation of the noise of the parabola": np.std(X[:, 1] - X[:, 0] ** 2),
+        "sigma, Figure 2": sigma,
+    }
+
+
+def _images(n, sigma):
+    return {"MNIST samples used": n, "sigma, Figure 3": sigma}

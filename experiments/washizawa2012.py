@@ -1,8 +1,11 @@
 """Washizawa 2012: Tables 1 and 2, and the sizes that its text states."""
 
+from itertools import product
+
 import pandas as pd
 
-from experiments._sizes import stated
+from experiments._sizes import kernel_value, stated_all
+from kpca_lab.datasets import load_dataset
 from kpca_lab.suite.jobs import Outcome, row
 from kpca_lab.suite.registry import experiment
 from kpca_lab.suite.samples import load_samples
@@ -14,6 +17,7 @@ METHODS = {
     "nystrom": "Nyström method",
 }
 SELECTORS = {"random": "Random", "kmeans": "K-means", "forward": "Forward"}
+CHOSEN_START = "K-means from random samples: a start chosen with the printed figures in view"
 
 
 @experiment.cells("washizawa2012/table1")
@@ -25,9 +29,14 @@ def table1_cells(records):
     cells = []
     for (metric, selector, method), values in own.groupby(["metric", "selector", "method"])["value"]:
         label = f"{measures[metric]}, {SELECTORS[selector]}"
-        cells.append(("table1", label, METHODS[method], values.mean(), values.std(), len(values), ""))
-    column = "trials of Table 1"
-    return pd.concat([_frame(cells), stated("washizawa2012", "Section 6.2", column, own["seed"].nunique())])
+        note = CHOSEN_START if selector == "kmeans" else ""
+        cells.append(("table1", label, METHODS[method], values.mean(), values.std(), len(values), note))
+    used = {
+        "factor in the kernel of the artificial samples": kernel_value(own, "gamma"),
+        "components of the artificial samples": own["r"].max(),
+        "trials of Table 1": own["seed"].nunique(),
+    }
+    return pd.concat([_frame(cells), stated_all("washizawa2012", "Section 6.2", used)])
 
 
 @experiment.run("washizawa2012/table2")
@@ -44,15 +53,17 @@ def table2_cells(records):
     """The counts."""
     columns = {"n_features": "no. of dim.", "n_samples": "no. of samples"}
     own = records[records["metric"].isin(columns)]
-    return _frame(
+    sizes = _frame(
         ("table2", entry.dataset, columns[entry.metric], entry.value, float("nan"), 1, "")
         for entry in own.itertuples()
     )
+    number = {"open data sets": own["dataset"].nunique()}
+    return pd.concat([sizes, stated_all("washizawa2012", "Section 6.3", number)])
 
 
 @experiment.cells("washizawa2012/text")
 def text_cells(records):
-    """The counts, and for concrete the share of the samples that are trained on."""
+    """The counts, and the shares of the samples that are trained on and held out."""
     n = records.set_index(["dataset", "metric"])["value"]
     places = {
         ("artificial2d", "n_samples"): ("Section 1", "artificial samples"),
@@ -64,9 +75,16 @@ def text_cells(records):
         ("mnist", "n_test"): ("Section 6.5", "MNIST test images"),
     }
     cells = [("text", *place, n[key], float("nan"), 1, "") for key, place in places.items() if key in n.index]
-    if ("concrete", "n_train") in n.index:
-        share = 100 * n["concrete", "n_train"] / n["concrete", "n_samples"]
-        cells.append(("text", "Section 6.3", "share of samples for training", share, float("nan"), 1, ""))
+    shares = {"concrete": ("Section 6.3", "samples"), "usps": ("Section 6.4", "USPS images")}
+    parts = {"n_train": "for training", "n_held_out": "held out for validation"}
+    for (name, (place, what)), (part, use) in product(shares.items(), parts.items()):
+        if (name, part) in n.index:
+            share = 100 * n[name, part] / n[name, "n_samples"]
+            cells.append(("text", place, f"share of {what} {use}", share, float("nan"), 1, ""))
+    if "artificial2d" in set(records["dataset"]):
+        dimension = load_dataset("artificial2d").X.shape[1]
+        column = "dimension of the artificial samples"
+        cells.append(("text", "Section 1", column, dimension, float("nan"), 1, ""))
     return _frame(cells)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from experiments._over_samples import errors_over_samples
-from experiments._sizes import stated
+from experiments._sizes import configured, kernel_value, stated, stated_all
 from kpca_lab.methods.base import check_size
 from kpca_lab.selectors.criterion import check_rank
 from kpca_lab.selectors.forward import ForwardSearch
@@ -131,8 +131,13 @@ def _with_note(figure, text):
 
 @experiment.cells(f"{PAPER}/figure1")
 def figure1_cells(records):
-    """The size of the basis."""
-    return stated(PAPER, "Section 1", "basis size of the example", records["m"].max())
+    """The size of the basis, and the numbers of components."""
+    used = {
+        "components of PCA in the example": configured(records).methods["pca"]["params"]["n_components"],
+        "components of KPCA in the example": records["r"].max(),
+        "basis size of the example": records["m"].max(),
+    }
+    return stated_all(PAPER, "Section 1", used)
 
 
 @experiment.figure(f"{PAPER}/figure1")
@@ -343,7 +348,7 @@ def figure6(records, arrays):
 
 @experiment.cells(f"{PAPER}/figure6")
 def figure6_cells(records):
-    """The printed errors on our curves: the text does not say at which size they were reached."""
+    """The printed errors on our curves: the text does not say at which size they were reached; settings."""
     records = records[records["metric"] == "empirical_error"]
     n = records["parameters"].map(lambda text: json.loads(text)["n"])
     comparable = bool((n == 60000).all())
@@ -363,4 +368,7 @@ def figure6_cells(records):
             note = f"only {n.iloc[0]} samples; {note}"
         cells.append(("text", "Section 6.5", column, found["mean"], found["std"], found["size"], note))
     columns = ["table", "row", "column", "ours", "ours_sd", "trials", "note"]
-    return pd.DataFrame(cells, columns=columns).assign(comparable=comparable)
+    errors = pd.DataFrame(cells, columns=columns).assign(comparable=comparable)
+    power = np.log10(kernel_value(records, "gamma"))
+    used = {"power of ten for c, Figure 6": power, "components, Figure 6": records["r"].max()}
+    return pd.concat([errors, stated_all(PAPER, "Section 6.5", used)])

@@ -12,7 +12,8 @@ import pandas as pd
 
 from experiments._class_subspaces import METHODS, count_errors, count_linear_errors
 from experiments._shared import shared, shared_all
-from experiments._sizes import stated
+from experiments._sizes import configured, stated_all
+from experiments.washizawa2012 import CHOSEN_START
 from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.suite.checks import load_target
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
@@ -22,6 +23,7 @@ from kpca_lab.suite.samples import kernel_text, load_samples
 VALIDATION = ("washizawa2012/table3", "washizawa2012/table4")
 TEST = ("washizawa2012/table5", "washizawa2012/table6")
 LABELS = {"subset": "SubKp", "reduced": "RKp", "pca": "CLAFIC"}
+GRID_PLACES = {"least": 0, "second": 1, "largest": -1}  # the values of a grid that are printed
 
 
 @experiment.jobs(*VALIDATION)
@@ -237,6 +239,7 @@ def cells(records: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (method, centred, share), group in rows.groupby(["method", "centered", "basis"]):
         label = LABELS[method]
+        started = f"; {CHOSEN_START}" if share < 1 and table in ("table4", "table6") else ""
         if table == "table4" and method == "pca":
             if centred:
                 continue  # the text has no such row
@@ -250,10 +253,14 @@ def cells(records: pd.DataFrame) -> pd.DataFrame:
                 "ours": 100 * group.value.mean(),
                 "ours_sd": 100 * group.value.std(ddof=1) if len(group) > 1 else np.nan,
                 "trials": len(group),
-                "note": f"{chosen.kernel}, r = {chosen.r}",
+                "note": f"{chosen.kernel}, r = {chosen.r}{started}",
             }
         )
     frames = [pd.DataFrame(found)]
     if table == "table3":
-        frames.append(stated("washizawa2012", "Section 6.4", "USPS divisions", rows.split.nunique()))
+        grid = _grid(configured(records))
+        used = {"USPS divisions": rows.split.nunique()}
+        for name, values in (("power of ten for c", grid["log10_gammas"]), ("r", grid["ranks"])):
+            used |= {f"{place} {name}, USPS": values[k] for place, k in GRID_PLACES.items()}
+        frames.append(stated_all("washizawa2012", "Section 6.4", used))
     return pd.concat(frames)

@@ -15,6 +15,7 @@ import scipy.linalg
 from scipy import ndimage
 
 from experiments._shared import shared
+from experiments._sizes import configured, stated_all
 from kpca_lab import ReducedKPCA, SubsetKPCA
 from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.preimage import preimage
@@ -343,20 +344,36 @@ def cells(records: pd.DataFrame) -> pd.DataFrame:
         )
     if table == "table7":
         found += _not_run({entry["row"] for entry in found}, sorted(rows.level.unique()))
+        settings = configured(records).parameters
+        powers, step = settings["log10_gammas"], settings["rank_step"]
+        used = {
+            "largest pixel value": WHITE,
+            "least r, denoising": step,
+            "second r, denoising": 2 * step,
+            "third r, denoising": 3 * step,
+            "least power of ten for c, denoising": powers[0],
+            "second power of ten for c, denoising": powers[1],
+            "largest power of ten for c, denoising": powers[-1],
+        }
+        return pd.concat([pd.DataFrame(found), stated_all("washizawa2012", "Section 6.5", used)])
     return pd.DataFrame(found)
 
 
 def _not_run(rows, levels):
-    reasons = {
-        "FoE": "the authors' MATLAB code is not available",
-        "BM3D": "only in the paper profile, with the package bm3d",
-    }
+    reason = "only in the paper profile, with the package bm3d"
     return [
-        {"table": "table7", "row": name, "column": f"sigma = {level:g}", "ours": np.nan, "note": reason}
-        for name, reason in reasons.items()
-        if name not in rows
+        {"table": "table7", "row": "BM3D", "column": f"sigma = {level:g}", "ours": np.nan, "note": reason}
         for level in levels
+        if "BM3D" not in rows
     ]
+
+
+@experiment.cells(FIGURE)
+def figure_cells(records: pd.DataFrame) -> pd.DataFrame:
+    """The number of images and the noise."""
+    settings = json.loads(records.parameters.iloc[0])
+    used = {"images of Figure 7": settings["images"], "sigma of Figure 7": settings["level"]}
+    return stated_all("washizawa2012", "Section 6.5", used)
 
 
 @experiment.figure(FIGURE)

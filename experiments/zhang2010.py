@@ -10,7 +10,9 @@ import time
 import numpy as np
 import pandas as pd
 
+from experiments._sizes import configured, kernel_value, stated_all
 from experiments._zhang2010_features import kernel_features, least_number, linear_features, mean_accuracy
+from kpca_lab.datasets import load_dataset
 from kpca_lab.methods.approximate import AKPCA, APCA
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.suite import style
@@ -100,10 +102,23 @@ def sizes_cells(records):
         "n_train": "No. of training data",
         "n_test": "No. of test data",
     }
-    return _frame(
-        (_item(records), _label(entry.dataset), columns[entry.metric], entry.value, 1, "", _real(entry))
+    item = _item(records)
+    sizes = _frame(
+        (item, _label(entry.dataset), columns[entry.metric], entry.value, 1, "", _real(entry))
         for entry in records.itertuples()
     )
+    benchmarks = records.loc[records["dataset"] != "gaussian50", "dataset"].nunique()
+    if item != "table1":
+        tests = (2, 3) if item == "table5" else (4,)
+        return pd.concat([sizes, *(_stated(test, {_BENCHMARKS.format(test): benchmarks}) for test in tests)])
+    X = load_dataset("gaussian50").X
+    used = {
+        "synthetic data sets of Test 1": records["dataset"].nunique() - benchmarks,
+        _BENCHMARKS.format(1): benchmarks,
+        "mean of the synthetic data": X.mean(),
+        "standard deviation of the synthetic data": X.std(),
+    }
+    return pd.concat([sizes, _stated(1, used)])
 
 
 def pca(X, alpha):
@@ -223,7 +238,8 @@ def used_cells(records):
         text = {"table2": "smallest share of thyroid used", "table4": "largest share of thyroid used"}
         if short_name(dataset) == "thyroid" and item in text:
             cells.append(("text", "Section 4, Test 1", text[item], used * share, count, note, real, np.nan))
-    return _frame(cells)
+    threshold = {f"alpha of Table {item[-1]}": with_parameters(records)["alpha"].iloc[0]}
+    return pd.concat([_frame(cells), _stated(1 if f"{PAPER}/{item}" in LINEAR else 2, threshold)])
 
 
 @experiment.run(*ACCURACY, *REALISATIONS)
@@ -248,7 +264,7 @@ def accuracy_run(job):
 
 @experiment.cells(*ACCURACY)
 def accuracy_cells(records):
-    """Mean accuracy over the values of C."""
+    """Mean accuracy over the values of C, how often the approximation is better, and the settings."""
     rows = with_parameters(records)
     described = rows[rows["metric"] == "accuracy_as_described"]
     described = described.set_index(["dataset", "method", "alpha"])["value"]
@@ -259,7 +275,43 @@ def accuracy_cells(records):
             note = f"the algorithm as described gives {described[key]:.4f}"
         place = (f"{_label(entry.dataset)}, {NAMES[entry.method]}", f"alpha = {entry.alpha:g}")
         cells.append((item, *place, entry.value, 3, note, _real(entry)))
-    return _frame(cells)
+    cells += _comparisons(rows)
+    if item == "table11":
+        return _frame(cells)
+    costs = zip(("first", "second", "third"), configured(records).parameters["costs"])
+    used = {f"{place} C": cost for place, cost in costs}
+    used["sigma of the Gaussian kernel"] = kernel_value(records, "sigma")
+    return pd.concat([_frame(cells), _stated(3, used)])
+
+
+def _comparisons(rows):
+    """On how many data sets the approximation is better, equal and worse in the printed digits."""
+    approximate, standard, test = (
+        ("apca", "pca", 4) if "apca" in set(rows["method"]) else ("akpca", "full", 3)
+    )
+    printed = set(load_published(PAPER).query("table == 'text'")["column"])
+    values = rows.pivot_table(index=["alpha", "dataset"], columns=["method", "metric"], values="value").round(
+        4
+    )
+    signs, described = (
+        np.sign((_reading(values[approximate], metric) - _reading(values[standard], metric)).round(4))
+        for metric in ("accuracy", "accuracy_as_described")
+    )
+    cells = []
+    for alpha, own in signs.groupby(level="alpha"):
+        for sign, word in ((1, "better"), (0, "equal"), (-1, "worse")):
+            column = f"data sets on which {NAMES[approximate]} is {word}, alpha = {alpha:g}"
+            if column in printed:
+                note = f"the algorithms as described give {(described[alpha] == sign).sum()}"
+                real = all(name.startswith("ida/") for name in own.index.get_level_values("dataset"))
+                place = f"Section 4, Test {test}"
+                cells.append(("text", place, column, (own == sign).sum(), 1, note, real))
+    return cells
+
+
+def _reading(values, metric):
+    """KPCA has one reading only."""
+    return values[metric if metric in values else "accuracy"]
 
 
 @statement(
@@ -369,6 +421,13 @@ def figure1(records, arrays):
     ax.set_title(f"{_label(records['dataset'].iloc[0])}, {len(points)} samples")
     fig.legend(loc="outside lower center", ncols=1)
     return fig
+
+
+_BENCHMARKS = "benchmark data sets of Test {}"
+
+
+def _stated(test, used):
+    return stated_all(PAPER, f"Section 4, Test {test}", used)
 
 
 def _item(records):

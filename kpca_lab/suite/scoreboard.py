@@ -7,7 +7,7 @@ Verdicts, the first that applies:
 ``consistent``      |difference| <= 2 standard errors of the difference of the two means
 ``within_sd``       |difference| <= the printed standard deviation, or 2 % where none is printed
 ``off``             none of these
-``not_comparable``  a hardware time, a figure that is not legible, data that cannot be had: the note says why
+``not_comparable``  a hardware time, a figure not legible, data or code that cannot be had: the note says why
 ``not_run``         we have no figure
 ==================  ==========================================================================================
 
@@ -33,6 +33,11 @@ MARKERS = ("<!-- reproduced: begin -->", "<!-- reproduced: end -->")
 _NOT_LEGIBLE = "not legible in the source"
 _HARDWARE = "hardware time: see the claims"
 _STATEMENT = "a bound or rough statement: see the claims"
+_READINGS = (
+    "Some readings depart from a text, or fill a gap in it, and were chosen with the printed figures in "
+    "view. The notes of the cells mark those of Zhang Tables 2-4, 9 and 11 and the start of K-means in "
+    "Washizawa Tables 1, 4 and 6; `kpca_lab/suite/notes` has the evidence."
+)
 
 
 def verdict(
@@ -255,7 +260,9 @@ def _readme_table(folder, scoreboard):
     counts = summarise(scoreboard)
     headings = " | ".join(name.replace("_", " ") for name in VERDICTS)
     lines = [
-        f"From the `{folder.name}` profile{_effort(folder)}. Cells of the printed tables by verdict:",
+        f"From the `{folder.name}` profile{_effort(folder)}. {_counted(scoreboard)}",
+        "",
+        _READINGS,
         "",
         f"| paper | tables and figures | {headings} | claims |",
         "|---|---|--:|--:|--:|--:|--:|--:|---|",
@@ -272,6 +279,18 @@ def _readme_table(folder, scoreboard):
         lines.append(f"| {name} | {items or '-'} | {' | '.join(map(str, numbers))} | {said or '-'} |")
     lines.append(f"| all | | {' | '.join(map(str, counts.loc['all', list(VERDICTS)]))} | |")
     return "\n".join(lines)
+
+
+def _counted(scoreboard):
+    """What the table counts, in words."""
+    kinds = scoreboard[KEY].merge(load_published()[[*KEY, "kind"]], "left", on=KEY)["kind"]
+    in_text, exact = scoreboard.table == "text", scoreboard.verdict == "exact"
+    settings = (exact.to_numpy() & (kinds == "setting").to_numpy()).sum()
+    return (
+        f"Counted by verdict are the {(~in_text).sum()} cells of the printed tables and {in_text.sum()} "
+        f"numbers stated in the texts; {settings} of the {exact.sum()} exact ones are sizes or settings of "
+        f"the protocol, the other {exact.sum() - settings} results."
+    )
 
 
 def _effort(folder):

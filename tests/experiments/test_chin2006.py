@@ -34,7 +34,7 @@ def outcome(settings, item, datasets=None):
             found = experiment.runners[job.experiment](job)
             tables.append(pd.DataFrame(found.rows).assign(job=name))
             arrays[name] = found.arrays
-    return pd.concat(tables, ignore_index=True), arrays
+    return pd.concat(tables, ignore_index=True).assign(profile="smoke"), arrays
 
 
 def is_published(cells):
@@ -62,10 +62,12 @@ def test_times(settings):
     assert set(records.method) == {"full", "incremental", "hebbian"}
     assert (records.value > 0).all()
     assert set(tables.table1_figure(records, arrays)) == {"table1_growth"}
-    assert tables.table1_cells(records).empty  # none of the printed sizes
+    assert set(tables.table1_cells(records).table) == {"text"}  # none of the printed sizes
     at_520 = records.assign(parameters=records.parameters.str.replace('"n": 60', '"n": 520'))
     cells = tables.table1_cells(at_520)
-    assert set(cells.column) == {"KPCA", "IKPCA", "KHA"} and is_published(cells)
+    assert set(cells.column) == {"KPCA", "IKPCA", "KHA", "degree of the kernel of KHA"} and is_published(
+        cells
+    )
 
 
 def test_faces_are_counted():
@@ -98,14 +100,22 @@ def test_kernel_eigenfaces(settings, item):
     assert name == f"{item}_errors" and isinstance(figure, Figure) and not rest
     if item == "table2":
         cells = tables.table2_cells(records)
-        assert len(cells) == 18 and is_published(cells) and not cells.comparable.any()
+        faces = cells[cells.table == "table2"]
+        assert len(faces) == 18 and is_published(cells) and not faces.comparable.any()
+        in_paper = tables.table2_cells(records.assign(profile="paper", r=36)).set_index("column")
+        assert in_paper.comparable["n of Kernel Eigenfaces"] and in_paper.ours["rows of L"] == 36
+        assert not in_paper.comparable["rows of beta and Omega"]  # as the reading has it
 
 
 def test_contours(settings):
     records, arrays = outcome(settings, "figure2")
     assert records.value.median() > 0.99
     assert isinstance(pictures.figure2(records, arrays), Figure)
-    assert is_published(pictures.figure2_cells(records))
+    cells = pictures.figure2_cells(records)
+    assert (
+        is_published(cells)
+        and 0.15 < cells.set_index("column").ours["standard deviation of the noise"] < 0.25
+    )
 
 
 def test_manifold_figures_draw_what_there_is(settings):
@@ -117,6 +127,7 @@ def test_manifold_figures_draw_what_there_is(settings):
     assert needed.iloc[1] < needed.iloc[0]  # as generated ({"reading": ...} sorts first) it is flat
     records, arrays = outcome(settings, "figure4", ["swiss_roll_hole"])
     assert set(pictures.figure4(records, arrays)) == {"figure4_swiss_roll_hole"}
+    assert is_published(pictures.figure4_cells(records))
 
 
 def test_drift(settings):

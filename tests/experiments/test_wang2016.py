@@ -34,7 +34,8 @@ def outcome(run, job):
 @pytest.fixture(scope="module")
 def smoke(settings):
     plans = {item: make_plan(settings[item, "smoke"]) for item in MADE}
-    return {item: outcome(wang.run, next(iter(plan.jobs.values()))) for item, plan in plans.items()}
+    found = {item: outcome(wang.run, next(iter(plan.jobs.values()))) for item, plan in plans.items()}
+    return {item: (records.assign(profile="smoke"), arrays) for item, (records, arrays) in found.items()}
 
 
 def test_settings_are_those_of_the_paper(settings):
@@ -64,7 +65,8 @@ def test_cells_are_published_ones(smoke, item):
     keys = set(zip(published.table, published.row, published.column))
     cells = wang.cells(smoke[item][0])
     assert len(cells) and set(zip(cells.table, cells.row, cells.column)) <= keys
-    assert not cells.comparable.any()  # the smoke profile is smaller
+    reduced = cells[~cells.comparable].column
+    assert reduced.str.contains("points|samples|loops").all() and len(reduced) >= 2  # the profile is smaller
 
 
 def test_sparse_components_are_no_better_than_kpca(smoke):
@@ -84,7 +86,7 @@ def test_three_clusters_as_in_the_paper(settings):
     assert (records[records.metric == "n_nonzero"].value < 30).all()
     counts = np.count_nonzero(arrays["job"]["coefficients_0"], axis=1)
     assert counts.tolist() == records[records.metric == "n_nonzero"].value.tolist()
-    assert wang.cells(records).comparable.all()
+    assert wang.cells(records.assign(profile="paper")).comparable.all()
     assert sum(array.nbytes for array in arrays["job"].values()) < 200_000
 
 

@@ -103,7 +103,7 @@ def _smoke_records(item, tmp_path, monkeypatch, run, make_jobs):
             rows += [{**entry, "job": "x"} for entry in run(job).rows]
         except DatasetUnavailableError as error:
             pytest.skip(f"needs USPS: {error}")
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS).assign(profile="smoke")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,7 @@ def test_cells_carry_the_printed_labels(item, run, make_jobs, tmp_path, monkeypa
     printed = load_published().query("paper == 'washizawa2012' and table == @item")
     assert set(zip(cells.row, cells.column)) == set(zip(printed.row, printed.column))
     assert (cells.trials == 2).all() and cells.ours.between(0, 100).all()
+    assert (cells.note.str.contains("K-means") == ((item == "table4") & (cells.column != "100 %"))).all()
     whole = cells[cells.column == "100 %"].set_index("row").ours
     assert whole["SubKp (nc)"] == whole["RKp (nc)"] and whole["SubKp (c)"] == whole["RKp (c)"]
     if item == "table5":

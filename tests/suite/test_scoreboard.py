@@ -229,6 +229,15 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     new = readme.read_text()
     assert new.startswith(f"# Title\n\n{MARKERS[0]}\nFrom the `quick` profile")
     assert new.endswith(f"{MARKERS[1]}\nThe end.\n") and "stale" not in new
+    cells = load_published()
+    in_text = (cells.table == "text").sum()
+    counted = (
+        f"the {len(cells) - in_text} cells of the printed tables and {in_text} numbers stated in the texts; "
+    )
+    assert (
+        counted + "1 of the 2 exact ones are sizes or settings of the protocol, the other 1 results." in new
+    )
+    assert new.count("with the printed figures in view") == 1
     line = next(line for line in new.splitlines() if line.startswith("| Washizawa 2012"))
     assert line.startswith("| Washizawa 2012 | Tables 2, 7; Figures 3-4; kernel | 2 | 0 | 0 | 1 |")
     assert line.endswith("| 1 holds, 1 fails |")
@@ -254,7 +263,7 @@ def test_notes_have_a_section_for_every_table():
     cells = load_published()
     for paper, table in cells[["paper", "table"]].drop_duplicates().itertuples(index=False):
         if not (
-            cells[(cells.paper == paper) & (cells.table == table)].kind.isin(["measured", "count"])
+            cells[(cells.paper == paper) & (cells.table == table)].kind.isin(["measured", "count", "setting"])
         ).any():
             continue
         text = (notes / f"{paper}.md").read_text(encoding="utf-8")

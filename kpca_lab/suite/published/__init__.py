@@ -11,8 +11,9 @@ Columns of the files:
 ``trials``    how many runs, images or settings the printed mean is over, empty where the paper does not say
 ``decimals``  digits after the point (for ``4.57e-5``: 7); zeros dropped in print are counted, with a note
 ``unit``      ``%``, ``s``, ``1e5`` or empty
-``kind``      ``measured``, ``time`` (hardware), ``count``, or ``text`` (a bound or a rough statement)
-``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data), or empty
+``kind``      ``measured``, ``time`` (hardware), ``count``: results; ``text``: a bound or a rough statement;
+              ``setting``: a size or a setting of the protocol
+``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data, code), or empty
 ``note``      what the flag means here; numbers from a sentence carry it as ``text: "..."``
 ============  ==========================================================================================
 """
@@ -32,7 +33,7 @@ PAPERS = {
 }
 KEY = ["paper", "table", "row", "column"]
 COLUMNS = (*KEY, "value", "sd", "trials", "decimals", "unit", "kind", "flag", "note")
-KINDS = ("measured", "time", "count", "text")
+KINDS = ("measured", "time", "count", "text", "setting")
 FLAGS = ("", "lost", "damaged", "contradiction", "unavailable")
 
 _TYPES = {"value": float, "sd": float, "trials": "Int64", "decimals": "Int64"}

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
@@ -97,28 +99,25 @@ def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
     assert code == 1 and "this method always fails" in err and "2 failed" in err
 
 
-def test_a_method_of_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
-    code = tmp_path / "code"
-    code.mkdir()
-    (code / "added_method.py").write_text(
-        "from kpca_lab.methods.subset import SubsetKPCA\n\n\n"
-        "class AddedKPCA(SubsetKPCA):\n    '''A method of the user's own.'''\n"
-    )
-    option = tmp_path / "conf" / "method" / "added.yaml"
-    option.parent.mkdir(parents=True)
-    option.write_text("# @package methods.added\ntarget: added_method.AddedKPCA\nparams: {center: false}\n")
-    monkeypatch.syspath_prepend(code)
+def test_the_method_of_the_readme_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.S)
+    found = {kind: block for kind, block in blocks if "every_second" in block}
+    folder, conf = tmp_path / "code", tmp_path / "conf" / "method"
+    folder.mkdir()
+    conf.mkdir(parents=True)
+    (folder / "every_second.py").write_text(found["python"])
+    (conf / "every_second.yaml").write_text(found["yaml"].replace("kpca_lab.methods.", ""))
+    monkeypatch.syspath_prepend(folder)
     # Workers that are running do not know the new folder.
     close_idle()
-    status, out, _ = cli(
-        f"hydra.searchpath=[file://{tmp_path / 'conf'}]", "method=[added,subset]", "center=false"
-    )
-    assert not status and "added" in out
+    status, out, _ = cli(f"hydra.searchpath=[file://{conf.parent}]", "method=[every_second,full]")
+    assert not status and "every_second" in out
     records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
     values = records.pivot(index="metric", columns="method", values="value")
-    assert (values["added"] == values["subset"]).all()
+    assert values.loc["normalized_empirical_error", "every_second"] > 1
     table = (tmp_path / "smoke" / "custom" / "artificial2d_table.md").read_text()
-    assert "| added |" in table and "| subset |" in table
+    assert "| every_second |" in table and "| full |" in table
 
 
 def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Running one job inside a worker."""
 
+import os
 import traceback
 
 import threadpoolctl
@@ -10,6 +11,7 @@ from kpca_lab.suite.evaluate import evaluate
 from kpca_lab.suite.jobs import Job
 from kpca_lab.suite.limits import threads_wanted
 from kpca_lab.suite.registry import experiment, load_experiments
+from kpca_lab.suite.samples import forget_samples
 
 __all__ = ["execute", "prepare"]
 
@@ -30,6 +32,7 @@ def execute(job: Job) -> tuple:
         ``("failed", status, text, traceback)``.
     """
     try:
+        _notice_changed_file(job)
         load_experiments(job.experiment.partition("/")[0])
         run = experiment.runners.get(job.experiment, evaluate)
         return "outcome", run(job)
@@ -39,3 +42,17 @@ def execute(job: Job) -> tuple:
         return "unavailable", error.package, error.command
     except (Exception, SystemExit) as error:
         return "failed", *failure(error), traceback.format_exc(limit=-5)
+
+
+_stamps: dict[str, tuple[int, int]] = {}
+
+
+def _notice_changed_file(job):
+    """Forget what was loaded if the user's own file is not what it was: workers outlive a run."""
+    path = job.dataset["options"].get("path") if job.dataset else None
+    if path is not None:
+        found = os.stat(path)
+        stamp = found.st_mtime_ns, found.st_size
+        if _stamps.setdefault(path, stamp) != stamp:
+            _stamps[path] = stamp
+            forget_samples()

@@ -10,7 +10,7 @@ from kpca_lab.datasets import Dataset, load_dataset, scale, split
 from kpca_lab.kernel_table import KernelTable
 from kpca_lab.suite.jobs import Job
 
-__all__ = ["Samples", "kernel_parameters", "kernel_text", "load_samples"]
+__all__ = ["Samples", "forget_samples", "kernel_parameters", "kernel_text", "load_samples"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,12 @@ def load_samples(job: Job) -> Samples:
 
 
 _last: dict[str, Samples] = {}
+
+
+def forget_samples() -> None:
+    """Load the next data anew, whatever was kept."""
+    _last.clear()
+    _load.cache_clear()
 
 
 def _divide(chosen, number):

@@ -334,6 +334,19 @@ def test_the_identity_of_a_job_depends_on_the_users_file(tmp_path):
     assert versions.job_id(Job("custom/csv", dataset)) != first
 
 
+def test_a_file_that_has_changed_is_read_again_by_the_same_workers(tmp_path):
+    path, rng = tmp_path / "own.csv", np.random.default_rng(0)
+    options = ["dataset=csv", f"dataset.options.path={path}", "n_components=2", "n_basis=5"]
+    errors = []
+    for _ in range(2):
+        np.savetxt(path, rng.standard_normal((30, 3)), delimiter=",")
+        chosen = compose_settings([*options, "metric=empirical_error", "kernel.gamma=0.1"])
+        plan, _, _ = go(dataclasses.replace(chosen, results_dir=str(tmp_path), workers=1))
+        records = plan.store.records(plan.records)
+        errors += records[records["job"].isin(plan.jobs)]["value"].tolist()
+    assert len(errors) == len(set(errors)) == 2
+
+
 def test_arrays_are_kept_without_pickle_and_go_with_their_job(tmp_path):
     store = Store(tmp_path, "smoke")
     job = Job("custom/arrays")

@@ -68,8 +68,9 @@ class Job:
             parts.append(self.dataset["name"])
         if self.kernel and self.kernel.get("gamma") is not None:
             parts.append(f"gamma={self.kernel['gamma']:g}")
-        if len(self.settings.get("n_basis", ())) == 1:
-            parts.append(f"n_basis={self.settings['n_basis'][0]:g}")
+        sizes = self.settings.get("n_basis")
+        if isinstance(sizes, list) and len(sizes) == 1:
+            parts.append(f"n_basis={sizes[0]}")
         parts.append(f"split {self.split}" if self.split else f"seed {self.seed}")
         return " ".join(parts)
 

@@ -9,6 +9,7 @@ from kpca_lab.suite import config
 from kpca_lab.suite.config import ConfigError, compose_experiments, compose_settings, experiment_items
 from kpca_lab.suite.limits import available_cores, share_cores
 from kpca_lab.suite.registry import experiment, load_experiments
+from kpca_lab.suite.runner import make_plan
 
 
 def test_every_experiment_composes_for_each_profile_and_is_named_by_its_file():
@@ -18,6 +19,13 @@ def test_every_experiment_composes_for_each_profile_and_is_named_by_its_file():
     found = config.compose_many([f"+experiment={item}", f"profile={profile}"] for item, profile in wanted)
     assert [(entry.experiment, entry.profile) for entry in found] == wanted
     assert all(entry.canonical and entry.title for entry in found)
+
+
+def test_every_job_of_every_experiment_has_a_label_that_starts_with_its_name():
+    items = experiment_items()
+    for chosen in config.compose_many([f"+experiment={item}", "profile=smoke"] for item in items):
+        for job in make_plan(chosen).jobs.values():
+            assert job.label.startswith(chosen.experiment)
 
 
 def test_composed_experiments_are_kept_until_the_configuration_changes(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@
 """
 
 import argparse
+import hashlib
 import json
 import sys
 from dataclasses import replace
@@ -145,9 +146,13 @@ def _write_summary(store, plans, summary):
     for plan in plans:
         entry = experiments.setdefault(plan.name, {"seconds": None})
         entry |= {"jobs": len(plan.jobs), "command": plan.settings.command}
-        if plan.name in summary.renewed:
-            entry |= {key: environment[key] for key in ("date", "commit", "modified")}
-            entry["seconds"] = store.seconds(plan.name, plan.jobs)
+        identity = hashlib.sha256(" ".join(sorted(plan.jobs)).encode()).hexdigest()[:16]
+        # A run that was stopped has left jobs behind without telling it here.
+        renewed = plan.name in summary.renewed or entry.get("identity") != identity
+        seconds = store.seconds(plan.name, plan.jobs)
+        if renewed and seconds is not None:
+            told = {key: environment[key] for key in ("date", "commit", "modified")}
+            entry |= {"identity": identity, "seconds": seconds, **told}
     names = {plan.name for plan in plans}
     for dataset in list(skipped):
         skipped[dataset][0] = [name for name in skipped[dataset][0] if name not in names]

@@ -146,6 +146,10 @@ def test_the_summary_tells_when_and_with_what_code_an_item_was_computed(tmp_path
     assert [entry[key] for key in ("date", "commit")] == [environment[key] for key in ("date", "commit")]
     assert reproduce.main(words) == 0
     assert json.loads(path.read_text())["experiments"]["wang2016/figure1"] == entry, "nothing was renewed"
+    path.unlink()
+    assert reproduce.main(words) == 0
+    again = json.loads(path.read_text())["experiments"]["wang2016/figure1"]
+    assert again == entry, "the jobs that a stopped run has left behind are told of"
 
 
 def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatch):

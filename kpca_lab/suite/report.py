@@ -20,7 +20,7 @@ from PIL import Image
 
 from kpca_lab.suite.markdown import render_notes, render_table, slug
 from kpca_lab.suite.published import KEY, PAPERS, format_number, item_label, load_published, load_titles
-from kpca_lab.suite.scoreboard import VERDICTS, read_scoreboard
+from kpca_lab.suite.scoreboard import CHOSEN_READINGS, VERDICTS, read_scoreboard, what_is_counted
 from kpca_lab.suite.store import read_json, read_records, write_atomically
 
 PICTURE_WIDTH = 1400  # pixels: the width of the page at a device ratio near two
@@ -112,6 +112,8 @@ def render_report(profile_dir) -> str:
         seconds=_seconds(summary, experiments),
         scoreboard=scoreboard,
         counts=_counts(scoreboard, list(VERDICTS)),
+        counted=what_is_counted(read_scoreboard(profile_dir)) if scoreboard else "",
+        readings=CHOSEN_READINGS.replace("`", ""),
         verdicts=list(VERDICTS),
         claims=claims,
         claim_counts=_counts(claims, list(CLAIM_VERDICTS)),

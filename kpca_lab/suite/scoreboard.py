@@ -33,7 +33,7 @@ MARKERS = ("<!-- reproduced: begin -->", "<!-- reproduced: end -->")
 _NOT_LEGIBLE = "not legible in the source"
 _HARDWARE = "hardware time: see the claims"
 _STATEMENT = "a bound or rough statement: see the claims"
-_READINGS = (
+CHOSEN_READINGS = (
     "Some readings depart from a text, or fill a gap in it, and were chosen with the printed figures in "
     "view. The notes of the cells mark those of Zhang Tables 2-4, 9 and 11 and the start of K-means in "
     "Washizawa Tables 1, 4 and 6; `kpca_lab/suite/notes` has the evidence."
@@ -260,9 +260,9 @@ def _readme_table(folder, scoreboard):
     counts = summarise(scoreboard)
     headings = " | ".join(name.replace("_", " ") for name in VERDICTS)
     lines = [
-        f"From the `{folder.name}` profile{_effort(folder)}. {_counted(scoreboard)}",
+        f"From the `{folder.name}` profile{_effort(folder)}. {what_is_counted(scoreboard)}",
         "",
-        _READINGS,
+        CHOSEN_READINGS,
         "",
         f"| paper | tables and figures | {headings} | claims |",
         "|---|---|--:|--:|--:|--:|--:|--:|---|",
@@ -281,7 +281,7 @@ def _readme_table(folder, scoreboard):
     return "\n".join(lines)
 
 
-def _counted(scoreboard):
+def what_is_counted(scoreboard):
     """What the table counts, in words."""
     kinds = scoreboard[KEY].merge(load_published()[[*KEY, "kind"]], "left", on=KEY)["kind"]
     in_text, exact = scoreboard.table == "text", scoreboard.verdict == "exact"

@@ -6,7 +6,6 @@ fine; the errors are then those of all test images.
 """
 
 import json
-import re
 from functools import cache, lru_cache
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.linalg
 from scipy import ndimage
 
 from experiments._shared import shared
-from experiments._sizes import configured, stated_all
+from experiments._sizes import configured, kernel_value, stated_all
 from kpca_lab import ReducedKPCA, SubsetKPCA
 from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.preimage import preimage
@@ -393,7 +392,7 @@ def figure(records, arrays):
         if name in images:
             if name in errors.index:
                 found = errors.loc[name]
-                power = np.log10(float(re.search("gamma=([^,)]+)", found.kernel)[1]))
+                power = np.log10(kernel_value(errors.loc[[name]], "gamma"))
                 title += f"\n$m = {int(found.m)}$, $r = {int(found.r)}$, $c = 10^{{{power:.1f}}}$"
             groups[title] = images[name]
     return image_grid(groups, vmin=0, vmax=WHITE)

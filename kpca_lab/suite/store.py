@@ -76,21 +76,16 @@ class Store:
         dict
             By identity, the rows of the job that are not done.
         """
-        accepted = {"", *accepted_errors}
-        found = {}
-        for job, rows in self._by_job(name).items():
-            bad = [row for row in rows if row["status"] != "done"]
-            if all(row["error"] in accepted for row in bad):
-                found[job] = bad
-        return found
+        return {
+            job: [row for row in rows if row["status"] != "done"]
+            for job, rows in self._by_job(name).items()
+            if _are_settled(rows, accepted_errors)
+        }
 
     def is_settled(self, name: str, job: str, accepted_errors: Iterable[str] = ()) -> bool:
         """The same for one job, from its file alone."""
         stored = self._read(self.job_path(name, job))
-        accepted = {"", *accepted_errors}
-        return stored is not None and all(
-            row["status"] == "done" or row["error"] in accepted for row in stored["rows"]
-        )
+        return stored is not None and _are_settled(stored["rows"], accepted_errors)
 
     def _by_job(self, name):
         rows = {}
@@ -216,6 +211,11 @@ class Store:
             with np.load(path, allow_pickle=False) as file:
                 found[path.stem] = {key: file[key] for key in file.files}
         return found
+
+
+def _are_settled(rows, accepted_errors):
+    accepted = {"", *accepted_errors}
+    return all(row["status"] == "done" or row["error"] in accepted for row in rows)
 
 
 def read_records(path: str | os.PathLike) -> pd.DataFrame:

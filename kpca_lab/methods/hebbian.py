@@ -1,6 +1,6 @@
 """Kernel PCA by the kernel Hebbian algorithm: one sample at a time, without an eigendecomposition."""
 
-from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,6 +18,8 @@ RESTARTS = 12
 # Eigenvalue estimates below this share of the largest do not raise the gain any further.
 SMALLEST_SHARE = 1e-6
 LARGEST_LOG_STEP = np.log(2.0)
+# Samples whose steps are taken together.
+BLOCK = 64
 
 
 class HebbianKPCA(OperatorEstimator):
@@ -28,9 +30,8 @@ class HebbianKPCA(OperatorEstimator):
 
         ``A <- A + diag(eta) H(A)``,  ``H(A) = y e_p' - lt(y y') A``,
 
-    where lt keeps the lower triangle and the diagonal. ``A K'`` is updated along with ``A``, so that ``y``
-    is one of its columns, and products with ``lt(y y')`` are running sums over the rows: a step costs
-    O(n_components n_samples).
+    where lt keeps the lower triangle and the diagonal. The steps of a block of samples need only the kernel
+    values within the block, and ``A`` follows once for the block: a step costs O(n_components n_samples).
 
     Parameters
     ----------
@@ -191,112 +192,112 @@ class HebbianKPCA(OperatorEstimator):
         if not isinstance(self.memory, Real) or not 0 <= self.memory <= 1:
             raise ValueError(f"memory must lie between 0 and 1, got {self.memory!r}.")
 
-    def _iterate(self, gram, r) -> np.ndarray:
+    def _iterate(self, gram: np.ndarray, r: int) -> np.ndarray:
         """The rows of A for a kernel matrix of unit mean diagonal; on divergence it starts again."""
         n = len(gram)
         seed = int(self._generator().integers(2**31))
         self.eta0_ = float(self.eta0)
         for _ in range(RESTARTS):
             rng = np.random.default_rng(seed)
-            state = _State.start(rng.standard_normal((r, n)) / np.sqrt(r * n), gram)
+            start = rng.standard_normal((r, n)) / np.sqrt(r * n)
+            rows = np.vstack([start, np.zeros_like(start)]) if self.gain == "smd" else start
+            log_gains, images = np.zeros(r), rows @ gram
             for number in range(self.n_passes):
-                before = state.rows.copy()
+                before = rows[:r]
                 with np.errstate(over="ignore", invalid="ignore"):
-                    self._pass(state, gram, rng.permutation(n), number * n)
-                    state.refresh(gram)
-                    length = np.einsum("ij,ij->i", state.A, state.AK)
+                    gains = self._gains(rows[:r], images[:r])
+                    rows = self._pass(
+                        rows, images @ rows.T, gram, rng.permutation(n), gains, log_gains, number * n
+                    )
+                    images = rows @ gram
+                    length = np.einsum("ij,ij->i", rows[:r], images[:r])
                 if not (length < DIVERGED).all():
                     break
-                change = state.rows - before
-                square = max(float(np.sum(change[:, :n] * change[:, n:])), 0.0)
+                change = rows[:r] - before
+                square = float(np.sum(change * (change @ gram)))
                 self.n_passes_, self.converged_ = number + 1, bool(square <= self.tol**2 * length.sum())
                 if self.converged_ or self.n_passes_ == self.n_passes:
-                    return state.A
+                    return rows[:r]
             self.eta0_ /= 4
         raise ValueError(
             f"The Hebbian iteration diverged with eta0={self.eta0!r} and with every gain down to "
             f"{4 * self.eta0_:.3g}: some samples are far larger than the others; scale them, or lower eta0."
         )
 
-    def _pass(self, state, gram, order, done):
-        """One step for each sample in the given order, after ``done`` earlier steps."""
-        n = len(gram)
+    def _gains(self, A: np.ndarray, images: np.ndarray) -> np.ndarray:
+        """The gains of a pass before they are annealed."""
+        if self.gain == "constant":
+            return np.full(len(A), self.eta0_)
+        estimates = _eigenvalue_estimates(A, images)
+        shares = np.maximum(estimates, SMALLEST_SHARE * estimates.max()) / np.linalg.norm(estimates)
+        return self.eta0_ / shares
+
+    def _pass(self, rows, inner, gram, order, gains, log_gains, done) -> np.ndarray:
+        """The rows after one step for each sample in the given order, after ``done`` earlier steps.
+
+        ``rows`` is A, with B below it for meta-descent, and ``inner`` the matrix ``rows K' rows'``. A step is
+        ``rows <- turn rows + add e_p'`` and needs of the rows no more than their products with ``k_p``. So
+        these are carried along for a block of samples, and the rows follow once for the block.
+        """
+        n, r, size = len(gram), len(gains), len(rows)
         tau = n if self.tau is None else self.tau
-        gains = np.full(len(state.rows), self.eta0_)
-        if self.gain != "constant":
-            estimates = _eigenvalue_estimates(state.A, state.AK)
-            gains *= np.linalg.norm(estimates) / np.maximum(estimates, SMALLEST_SHARE * estimates.max())
-        for t, p in enumerate(order, start=done):
-            annealed = gains if self.gain == "constant" else gains * (tau / (t + tau))
-            y = state.AK[:, p].copy()
-            change = hebbian_update(state.rows, y, p, gram[p])
-            if self.gain == "smd":
-                inner = np.einsum("ij,ij->i", change[:, n:], state.trace[:, :n])
-                state.log_gains += np.clip(self.meta_gain * inner, -LARGEST_LOG_STEP, LARGEST_LOG_STEP)
-                annealed = annealed * np.exp(state.log_gains)
-                b = state.trace[:, n + p].copy()
-                derivative = hebbian_derivative(state.rows, state.trace, y, b, p, gram[p])
-                derivative *= self.memory
-                derivative += change
-                derivative *= annealed[:, None]
-                state.trace *= self.memory
-                state.trace += derivative
-            change *= annealed[:, None]
-            state.rows += change
+        upper = np.triu(np.ones((r, r)))
+        for begin in range(0, n, BLOCK):
+            block = order[begin : begin + BLOCK]
+            width = len(block)
+            kernel_rows = gram[block]
+            within = kernel_rows[:, block]
+            # [rows K', what the rows have gained, what they are multiplied by], for the samples of the block
+            carried = np.hstack([rows @ kernel_rows.T, np.zeros((size, width)), np.eye(size)])
+            for i in range(width):
+                annealed = gains
+                if self.gain != "constant":
+                    annealed = gains * (tau / (done + begin + i + tau))
+                old = carried[:, i]
+                if self.gain == "smd":
+                    y, b = old[:r], old[r:]
+                    along = y * (b - y @ (upper * inner[:r, r:]))  # <H(A)_i, B_i>
+                    along *= self.meta_gain
+                    log_gains += np.minimum(np.maximum(along, -LARGEST_LOG_STEP), LARGEST_LOG_STEP)
+                    turn, add = meta_step(y, b, annealed * np.exp(log_gains), self.memory)
+                    inner = (turn @ inner + add[:, None] * old) @ turn.T
+                else:
+                    turn, add = hebbian_step(old, annealed)
+                carried = turn @ carried
+                carried[:, :width] += add[:, None] * within[i]
+                carried[:, width + i] = add
+                if self.gain == "smd":
+                    inner += carried[:, i, None] * add
+            rows = carried[:, 2 * width :] @ rows
+            rows[:, block] += carried[:, width : 2 * width]
+        return rows
 
 
-@dataclass
-class _State:
-    """``rows`` holds [A, A K'], ``trace`` likewise [B, B K']."""
-
-    rows: np.ndarray
-    trace: np.ndarray
-    log_gains: np.ndarray
-
-    @classmethod
-    def start(cls, A, gram) -> "_State":
-        rows = np.hstack([A, A @ gram])
-        return cls(rows, np.zeros_like(rows), np.zeros(len(A)))
-
-    @property
-    def A(self) -> np.ndarray:
-        return self.rows[:, : self.rows.shape[1] // 2]
-
-    @property
-    def AK(self) -> np.ndarray:
-        return self.rows[:, self.rows.shape[1] // 2 :]
-
-    def refresh(self, gram):
-        """Compute A K' and B K' anew, so that rounding errors do not pile up over the passes."""
-        n = len(gram)
-        for array in (self.rows, self.trace):
-            array[:, n:] = array[:, :n] @ gram
+def hebbian_step(y: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The step ``A + diag(gains) H(A)`` as ``turn A + add e_p'``: the matrix and the vector."""
+    identity, lower = _triangle(len(y))
+    add = gains * y
+    return identity - lower * (add[:, None] * y), add
 
 
-def hebbian_update(rows, y, p, kernel_row) -> np.ndarray:
-    """``H(A) = y e_p' - lt(y y') A`` and ``H(A) K'``, side by side like [A, A K'] in ``rows``."""
-    change = np.cumsum(y[:, None] * rows, axis=0)
-    change *= -y[:, None]
-    _add_sample(change, y, p, kernel_row)
-    return change
+def meta_step(
+    y: np.ndarray, b: np.ndarray, gains: np.ndarray, memory: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for A with B below it, where ``B <- xi B + diag(gains) (H(A) + xi dH(A)[B])``."""
+    r = len(y)
+    _, lower = _triangle(r)
+    turn, add = np.zeros((2 * r, 2 * r)), np.empty(2 * r)
+    turn[:r, :r], add[:r] = hebbian_step(y, gains)
+    add[r:] = add[:r] + (memory * gains) * b
+    turn[r:, :r] = -lower * (add[r:, None] * y + add[:r, None] * (memory * b))
+    turn[r:, r:] = memory * turn[:r, :r]
+    return turn, add
 
 
-def hebbian_derivative(rows, trace, y, b, p, kernel_row) -> np.ndarray:
-    """``dH(A)[B] = b e_p' - lt(y y') B - lt(b y' + y b') A`` and its product with K', side by side.
-
-    ``rows`` is [A, A K'], ``trace`` is [B, B K'], and ``y = A k_p``, ``b = B k_p``.
-    """
-    derivative = np.cumsum(y[:, None] * trace + b[:, None] * rows, axis=0)
-    derivative *= -y[:, None]
-    derivative -= b[:, None] * np.cumsum(y[:, None] * rows, axis=0)
-    _add_sample(derivative, b, p, kernel_row)
-    return derivative
-
-
-def _add_sample(change, y, p, kernel_row):
-    n = len(kernel_row)
-    change[:, p] += y
-    change[:, n:] += np.outer(y, kernel_row)
+@lru_cache(maxsize=8)
+def _triangle(r: int) -> tuple[np.ndarray, np.ndarray]:
+    """The identity, and the mask of the lower triangle with the diagonal."""
+    return np.eye(r), np.tril(np.ones((r, r)))
 
 
 def _eigenvalue_estimates(A, AK) -> np.ndarray:

@@ -3,7 +3,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from kpca_lab.methods.full import FullKPCA, gram_matrix
-from kpca_lab.methods.hebbian import HebbianKPCA, hebbian_derivative, hebbian_update
+from kpca_lab.methods.hebbian import HebbianKPCA, hebbian_step, meta_step
 from kpca_lab.metrics import empirical_error, operator_distance
 
 
@@ -32,35 +32,64 @@ def test_check_estimator():
     check_estimator(HebbianKPCA(n_components=2, n_passes=5))
 
 
-def test_update_is_the_hebbian_rule():
-    K, A, _ = random_state()
-    p = 5
+def hebbian_rule(A, K, p):
+    """H(A) = y e_p' - lt(y y') A."""
     y = A @ K[p]
-    expected = np.outer(y, np.eye(len(K))[p]) - np.tril(np.outer(y, y)) @ A
-    found = hebbian_update(np.hstack([A, A @ K]), y, p, K[p])
-    np.testing.assert_allclose(found, np.hstack([expected, expected @ K]), atol=1e-12)
+    return np.outer(y, np.eye(len(K))[p]) - np.tril(np.outer(y, y)) @ A
 
 
-def test_derivative_of_the_update_agrees_with_finite_differences():
+def applied(step, rows, p):
+    turn, add = step
+    return turn @ rows + np.outer(add, np.eye(rows.shape[1])[p])
+
+
+def test_a_step_is_the_hebbian_rule():
+    K, A, _ = random_state()
+    p, gains = 5, np.array([0.1, 0.2, 0.3, 0.4])
+    expected = A + gains[:, None] * hebbian_rule(A, K, p)
+    np.testing.assert_allclose(applied(hebbian_step(A @ K[p], gains), A, p), expected, atol=1e-12)
+
+
+def test_a_step_of_meta_descent_has_the_derivative_of_the_rule():
     K, A, B = random_state()
-    p, step = 7, 1e-5
-
-    def update(A):
-        return hebbian_update(np.hstack([A, A @ K]), A @ K[p], p, K[p])
-
-    difference = (update(A + step * B) - update(A - step * B)) / (2 * step)
-    found = hebbian_derivative(np.hstack([A, A @ K]), np.hstack([B, B @ K]), A @ K[p], B @ K[p], p, K[p])
-    np.testing.assert_allclose(found, difference, rtol=1e-6, atol=1e-6)
+    p, step, memory, gains = 7, 1e-5, 0.9, np.array([0.1, 0.2, 0.3, 0.4])
+    derivative = (hebbian_rule(A + step * B, K, p) - hebbian_rule(A - step * B, K, p)) / (2 * step)
+    found = applied(meta_step(A @ K[p], B @ K[p], gains, memory), np.vstack([A, B]), p)
+    change = hebbian_rule(A, K, p) + memory * derivative
+    np.testing.assert_allclose(found[:4], applied(hebbian_step(A @ K[p], gains), A, p), atol=1e-12)
+    np.testing.assert_allclose(found[4:], memory * B + gains[:, None] * change, rtol=1e-6, atol=1e-6)
 
 
-def test_derivative_formula():
-    K, A, B = random_state(seed=1)
-    p = 3
-    y, b = A @ K[p], B @ K[p]
-    expected = np.outer(b, np.eye(len(K))[p]) - np.tril(np.outer(y, y)) @ B
-    expected -= np.tril(np.outer(b, y) + np.outer(y, b)) @ A
-    found = hebbian_derivative(np.hstack([A, A @ K]), np.hstack([B, B @ K]), y, b, p, K[p])
-    np.testing.assert_allclose(found[:, : len(K)], expected, atol=1e-12)
+def literal_meta_descent(K, A, orders, *, eta0, meta_gain, memory):
+    """KHA-SMD step by step, as in the docstring of the estimator."""
+    n, B, rho = len(K), np.zeros_like(A), np.zeros(len(A))
+    done = 0
+    for order in orders:
+        estimates = np.linalg.norm(A @ K, axis=1) / np.linalg.norm(A, axis=1)
+        eta = eta0 * np.linalg.norm(estimates) / estimates
+        for p in order:
+            change, y, b = hebbian_rule(A, K, p), A @ K[p], B @ K[p]
+            derivative = np.outer(b, np.eye(n)[p]) - np.tril(np.outer(y, y)) @ B
+            derivative -= np.tril(np.outer(b, y) + np.outer(y, b)) @ A
+            rho += np.clip(meta_gain * np.sum((change @ K) * B, axis=1), -np.log(2), np.log(2))
+            gains = (eta * np.exp(rho) * n / (done + n))[:, None]
+            A, B = A + gains * change, memory * B + gains * (change + memory * derivative)
+            done += 1
+    return A
+
+
+def test_passes_of_meta_descent_are_the_literal_algorithm():
+    n = 150  # more than two blocks of samples
+    X = ellipse(n)
+    fitted = model("smd", n_components=4, n_passes=3, tau=None).fit(X)
+    K = gram_matrix(fitted.operator_.kernel, X, center=True)
+    scale = K.diagonal().mean()
+    rng = np.random.default_rng(int(fitted._generator().integers(2**31)))
+    start = rng.standard_normal((4, n)) / np.sqrt(4 * n)
+    orders = [rng.permutation(n) for _ in range(3)]
+    A = literal_meta_descent(K / scale, start, orders, eta0=0.1, meta_gain=0.3, memory=0.99)
+    expected = np.abs(A @ K / np.sqrt(scale)).T
+    np.testing.assert_allclose(np.abs(fitted.transform(X)), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("center", [True, False])

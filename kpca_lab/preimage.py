@@ -6,9 +6,12 @@ from numbers import Integral
 import numpy as np
 import scipy.optimize
 from scipy import sparse
+from sklearn.utils import check_array
 
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.operator import Expansion, FeatureOperator
+from kpca_lab.projector import projector
+from kpca_lab.ridge_preimage import RidgePreimage
 
 # An inner product <u, phi(z)> below this share of what its terms add up to in magnitude counts as zero.
 VANISHING = 1e-10
@@ -79,14 +82,33 @@ def preimage(
     return found
 
 
-def inverse_transform(operator: FeatureOperator, components: np.ndarray, **options) -> np.ndarray:
+def inverse_transform(
+    operator: FeatureOperator,
+    components: np.ndarray,
+    *,
+    targets: np.ndarray | None = None,
+    alpha: float | None = None,
+    **options,
+) -> np.ndarray:
     """Points whose images come closest to the feature vectors with the given components.
+
+    Of all feature vectors with these components it is the one nearest to the mean, the least-squares
+    inverse: ``inverse_transform(operator, operator.transform(X))`` comes close to ``X`` also where the
+    components are not orthonormal. :func:`denoise` reconstructs by the operator itself.
+
+    For kernels other than rbf, linear and poly (of integer degree, with ``coef0 >= 0``) the map back is
+    learned from the operator's points, by :class:`kpca_lab.ridge_preimage.RidgePreimage`.
 
     Parameters
     ----------
     operator : FeatureOperator
     components : array-like of shape (n_samples, rank)
         As from ``operator.transform``.
+    targets : array-like of shape (n_training_samples, n_features), optional
+        What to map back to, learned by ridge regression: needed with a precomputed kernel, one row for
+        each training sample. Not accepted with other kernels, whose operators hold their points.
+    alpha : float, optional
+        Ridge of that regression, found by leave-one-out errors if not given.
     **options
         ``tol``, ``max_iter``, ``n_restarts`` and ``rng`` of :func:`preimage`.
 
@@ -94,18 +116,48 @@ def inverse_transform(operator: FeatureOperator, components: np.ndarray, **optio
     -------
     ndarray of shape (n_samples, n_features)
     """
-    check_has_preimages(operator.kernel)
     components = np.asarray(components, dtype=np.float64)
     if components.ndim != 2 or components.shape[1] != operator.rank:
         raise ValueError(
             f"components must have one column for each of the {operator.rank} components of the operator, "
             f"got shape {components.shape}."
         )
-    return _reconstruct(operator, components, None, options)
+    orthonormal, turn = projector(operator)
+    if has_preimages(operator.kernel):
+        _check_no_targets(targets)
+        return _reconstruct(orthonormal, components @ turn, None, options)
+    points = operator.points
+    if operator.kernel.name == "precomputed":
+        inputs = _check_targets(targets, operator)[points]
+    else:
+        _check_no_targets(targets)
+        inputs = points.toarray() if sparse.issparse(points) else np.asarray(points, dtype=np.float64)
+    learned = RidgePreimage(orthonormal.transform(points), inputs, alpha=alpha)
+    return learned(components @ turn)
+
+
+def _check_no_targets(targets) -> None:
+    if targets is not None:
+        raise ValueError("targets are for kernel='precomputed': other kernels know their points.")
+
+
+def _check_targets(targets, operator: FeatureOperator) -> np.ndarray:
+    n_samples = operator.kernel.gram.shape[0]
+    if targets is None:
+        raise ValueError(
+            "Pre-images with kernel='precomputed' need targets, a row of the input space for each of the "
+            f"{n_samples} training samples: inverse_transform(X, targets=inputs)."
+        )
+    targets = check_array(targets, dtype=np.float64, input_name="targets")
+    if len(targets) != n_samples:
+        raise ValueError(
+            f"targets must have a row for each of the {n_samples} training samples, got {len(targets)}."
+        )
+    return targets
 
 
 def denoise(operator: FeatureOperator, X: np.ndarray, **options) -> np.ndarray:
-    """Project samples on the components and return the points that come closest to the projections.
+    """Apply an operator to samples and return the points that come closest to the results.
 
     Parameters
     ----------
@@ -136,11 +188,21 @@ def denoise(operator: FeatureOperator, X: np.ndarray, **options) -> np.ndarray:
     return _reconstruct(operator, operator.transform(X), X, options)
 
 
+def has_preimages(kernel: Kernel) -> bool:
+    """Whether :func:`preimage` can search for pre-images of this kernel."""
+    try:
+        check_has_preimages(kernel)
+    except ValueError:
+        return False
+    return True
+
+
 def check_has_preimages(kernel: Kernel) -> None:
-    """Raise a ValueError for a kernel whose pre-images cannot be found here."""
+    """Raise a ValueError for a kernel whose pre-images cannot be searched for."""
     if kernel.name not in ("rbf", "linear", "poly"):
         raise ValueError(
-            f"There are no pre-images for the {kernel.name} kernel, only for rbf, linear and poly."
+            f"There is no search for pre-images of the {kernel.name} kernel, only of rbf, linear and poly; "
+            "inverse_transform learns them from examples."
         )
     if kernel.name == "poly" and not (isinstance(kernel.degree, Integral) and kernel.degree >= 1):
         raise ValueError(f"Pre-images of the poly kernel need an integer degree >= 1, got {kernel.degree!r}.")

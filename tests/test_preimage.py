@@ -1,11 +1,26 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
-from kpca_lab import FullKPCA, SubsetKPCA
+from kpca_lab import (
+    CholeskyKPCA,
+    ElasticNetKPCA,
+    EmpiricalMapKPCA,
+    FullKPCA,
+    HebbianKPCA,
+    ImprovedKPCA,
+    NystromKPCA,
+    SubsetKPCA,
+)
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import Expansion
 from kpca_lab.preimage import denoise, inverse_transform, preimage
+from kpca_lab.ridge_preimage import RIDGES, RidgePreimage
 
 
 def samples(n=60, d=4, seed=0):
@@ -191,7 +206,151 @@ def test_all_points_equal():
         np.testing.assert_allclose(preimage(kernel_of(name, 3), vectors), X[:1], atol=1e-9)
 
 
-def test_kernels_without_preimages_are_refused():
+NOT_ORTHONORMAL = [ImprovedKPCA, NystromKPCA, CholeskyKPCA, ElasticNetKPCA, EmpiricalMapKPCA]
+
+
+def fitted(method, X, **parameters):
+    model = method(8, **parameters)
+    wanted = {"n_basis": 40, "sketch_size": 40, "l1": 1e-4, "random_state": 0}
+    known = model.get_params()
+    return model.set_params(**{name: value for name, value in wanted.items() if name in known}).fit(X)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("method", NOT_ORTHONORMAL)
+def test_components_that_are_not_orthonormal_are_inverted_by_least_squares(method, center):
+    X = samples(100, 12) + 2.0
+    model = fitted(method, X, kernel="linear", center=center)
+    components = model.transform(X)
+    found = model.inverse_transform(components)
+    np.testing.assert_allclose(model.transform(found), components, atol=1e-8)
+    shift = model.transform(np.zeros((1, 12)))
+    axes = model.transform(np.eye(12)) - shift  # components of x are x @ axes + shift
+    if not center:
+        np.testing.assert_allclose(found, components @ np.linalg.pinv(axes), atol=1e-8)
+    # Across the axes all lie where the mean lies.
+    across = np.eye(12) - axes @ np.linalg.pinv(axes)
+    np.testing.assert_allclose((found - found[0]) @ across, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [*NOT_ORTHONORMAL, HebbianKPCA])
+def test_inverse_transform_comes_close_whatever_the_length_of_the_components(method):
+    _, X = noisy_ring()
+    model = fitted(method, X, gamma=0.5)
+    found = model.inverse_transform(model.transform(X))
+    assert np.mean((found - X) ** 2) < 0.01 * X.var()
+
+
+def test_improved_kpca_is_inverted_like_subset_kpca():
+    _, X = noisy_ring()
+    models = [
+        method(6, gamma=0.5, n_basis=40, random_state=0).fit(X) for method in (SubsetKPCA, ImprovedKPCA)
+    ]
+    subset, improved = (model.inverse_transform(model.transform(X)) for model in models)
+    np.testing.assert_allclose(improved, subset, atol=1e-5)
+
+
+def test_general_solution_is_inverted_within_its_analysis_vectors():
+    rng = np.random.default_rng(0)
+    X, basis = rng.standard_normal((3, 6)), rng.standard_normal((5, 6))
+    model = SubsetKPCA(2, kernel="linear", basis=basis, center=False, outside_basis="general").fit(X)
+    right = model.operator_.right.points.T @ model.operator_.right.coefficients
+    components = model.transform(X)
+    expected = components @ np.linalg.pinv(right)
+    np.testing.assert_allclose(model.inverse_transform(components), expected, atol=1e-9)
+
+
+def test_denoising_applies_the_operator_as_it_is():
+    X = samples(100, 5)
+    model = ImprovedKPCA(3, kernel="linear", center=False, n_basis=20, random_state=0).fit(X)
+    left = model.operator_.left.points.T @ model.operator_.left.coefficients
+    np.testing.assert_allclose(denoise(model.operator_, X), X @ left @ left.T, atol=1e-9)
+
+
+def test_copies_of_a_component_do_no_harm():
+    X = samples(60, 4)
+    operator = FullKPCA(3, gamma=0.2).fit(X).operator_
+    twice = replace(operator, left=operator.left.columns([0, 1, 1, 2, 0]), orthonormal=False)
+    np.testing.assert_allclose(
+        inverse_transform(twice, twice.transform(X)),
+        inverse_transform(operator, operator.transform(X)),
+        atol=1e-6,
+    )
+
+
+def rational(x, y):
+    return 1.0 / (1.0 + np.sum((x - y) ** 2))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "cosine"},
+        {"kernel": "sigmoid", "gamma": 0.1},
+        {"kernel": "laplacian"},
+        {"kernel": rational},
+        {"kernel": "poly", "degree": 1.5, "gamma": 0.1, "coef0": 3},
+    ],
+)
+@pytest.mark.parametrize("method", [FullKPCA, SubsetKPCA])
+def test_other_kernels_learn_the_way_back(method, kernel):
+    _, X = noisy_ring(120, noise=0.02)
+    options = {} if method is FullKPCA else {"n_basis": 60, "random_state": 0}
+    model = method(6, **options, **kernel).fit(X)
+    new, _ = noisy_ring(50, seed=1)
+    for part in (X, new):
+        found = model.inverse_transform(model.transform(part))
+        assert np.mean((found - part) ** 2) < 0.01 * X.var()
+
+
+def test_precomputed_kernel_is_mapped_back_to_given_targets():
+    _, X = noisy_ring(100)
+    new, _ = noisy_ring(20, seed=1)
+    kernel = Kernel("rbf", gamma=0.5)
+    model = FullKPCA(5, kernel="precomputed").fit(kernel(X, X))
+    found = model.inverse_transform(model.transform(kernel(new, X)), targets=X)
+    assert np.mean((found - new) ** 2) < 0.01
+    with pytest.raises(ValueError, match="100 training samples"):
+        model.inverse_transform(model.transform(kernel(new, X)))
+    with pytest.raises(ValueError, match="got 99"):
+        model.inverse_transform(model.transform(kernel(new, X)), targets=X[:99])
+    with pytest.raises(ValueError, match="precomputed"):
+        FullKPCA(2).fit(X).inverse_transform(np.zeros((1, 2)), targets=X)
+
+
+def test_ridge_is_the_solution_of_the_linear_system():
+    rng = np.random.default_rng(0)
+    components, targets, new = rng.standard_normal((30, 3)), rng.standard_normal((30, 2)), rng.random((5, 3))
+    learned = RidgePreimage(components, targets, alpha=0.1)
+    gamma = 1 / (2 * np.median(pdist(components)) ** 2)
+    peer = KernelRidge(alpha=0.1, kernel="rbf", gamma=gamma)
+    peer.fit(components, targets - targets.mean(axis=0))
+    np.testing.assert_allclose(learned(new), peer.predict(new) + targets.mean(axis=0), atol=1e-12)
+
+
+def test_ridge_found_has_the_least_leave_one_out_error():
+    rng = np.random.default_rng(0)
+    components = rng.uniform(-2, 2, (25, 1))
+    targets = np.sin(components) + 0.3 * rng.standard_normal((25, 1))
+    gamma = 1 / (2 * np.median(pdist(components)) ** 2)
+
+    def left_out(alpha):
+        model = KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma)
+        predicted = cross_val_predict(model, components, targets - targets.mean(axis=0), cv=LeaveOneOut())
+        return np.mean((predicted - targets + targets.mean(axis=0)) ** 2)
+
+    assert RidgePreimage(components, targets).alpha_ == min(RIDGES, key=left_out)
+
+
+def test_ridge_with_many_pairs_uses_some_of_them():
+    angle = np.linspace(0, 6, 4000)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    learned = RidgePreimage(angle[:, None], ring)
+    assert len(learned._components) == 2000
+    np.testing.assert_allclose(learned(angle[:, None]), ring, atol=1e-3)
+
+
+def test_no_search_for_other_kernels():
     X = samples(10)
     for name in ("laplacian", "sigmoid", "cosine"):
         operator = FullKPCA(2, kernel=name).fit(X).operator_
@@ -201,6 +360,9 @@ def test_kernels_without_preimages_are_refused():
         preimage(Kernel("poly", degree=1.5), Expansion.over(X, np.eye(10)))
     with pytest.raises(ValueError, match="coef0"):
         preimage(Kernel("poly", coef0=-1.0), Expansion.over(X, np.eye(10)))
+    for alpha in (0, -1.0, np.inf, "small"):
+        with pytest.raises(ValueError, match="alpha must be"):
+            FullKPCA(2, kernel="cosine").fit(X).inverse_transform(np.zeros((1, 2)), alpha=alpha)
 
 
 def test_wrong_number_of_components_is_refused():

@@ -84,17 +84,23 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = self._samples(X)
         return self.operator_.transform(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X, *, targets=None, alpha=None):
         """Points of the input space whose feature vectors come nearest to the given components.
+
+        For the kernels rbf, linear and poly they are searched for, for all others the way back is
+        learned by ridge regression, see :func:`kpca_lab.preimage.inverse_transform`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components_)
+        targets : array-like of shape (n_training_samples, n_features), optional
+            With a precomputed kernel, the inputs that its training samples stand for.
+        alpha : float, optional
+            Ridge of the regression, found by leave-one-out errors if not given.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Pre-images, see :func:`kpca_lab.preimage.preimage` for the kernels that have them.
         """
         check_is_fitted(self)
         components = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
@@ -102,7 +108,8 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(
                 f"Expected {self.n_components_} components in each row, got {components.shape[1]}."
             )
-        return inverse_transform(self.operator_, components).astype(components.dtype, copy=False)
+        found = inverse_transform(self.operator_, components, targets=targets, alpha=alpha)
+        return found.astype(components.dtype, copy=False)
 
     @property
     def n_components_(self) -> int:

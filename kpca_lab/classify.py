@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
+from kpca_lab.widths import resolve_gamma
 
 
 class SubspaceClassifier(ClassifierMixin, BaseEstimator):
@@ -70,6 +71,8 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         estimator = FullKPCA(center=False) if self.estimator is None else self.estimator
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError("SubspaceClassifier needs the samples themselves, not kernel='precomputed'.")
+        if isinstance(getattr(estimator, "gamma", None), str):  # one feature space for all classes
+            estimator = clone(estimator).set_params(gamma=resolve_gamma(estimator.gamma, X))
         self.classes_, labels = np.unique(y, return_inverse=True)
         self.estimators_ = []
         for number, name in enumerate(self.classes_):

@@ -20,10 +20,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels
 from sklearn.preprocessing import normalize
 
-KERNELS = ("rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed")
+from kpca_lab.widths import GAMMA_RULES
+
+KERNELS = (
+    "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "chi2", "additive_chi2", "precomputed",
+)  # fmt: skip
+# Kernels exp(-gamma d) of some distance d, which is zero between a sample and itself.
+EXPONENTIALS = ("rbf", "laplacian", "chi2")
 BLOCK_BYTES = 16 * 2**20
 # Where kernels look first for values between known samples: a kpca_lab.kernel_table.KernelTable.
 TABLE_IN_USE: ContextVar[Any] = ContextVar("table in use", default=None)
@@ -45,9 +51,10 @@ def make_kernel(
     kernel : str or callable
         One of ``KERNELS`` (``"polynomial"`` is accepted for ``"poly"``), or a function of two rows.
     gamma : float, optional
-        Width; ``1 / n_features`` when not given, as in :class:`sklearn.decomposition.KernelPCA`.
+        Width; ``1 / n_features`` when not given, as in :class:`sklearn.decomposition.KernelPCA`. A rule
+        such as "median" is turned into a number by :func:`kpca_lab.widths.resolve_gamma` first.
     degree, coef0 : float
-        For the polynomial and (coef0) the sigmoid kernel.
+        For the polynomial kernel, whose degree is a whole number, and (coef0) the sigmoid kernel.
     kernel_params : dict, optional
         Passed to a callable.
     n_features : int
@@ -58,18 +65,26 @@ def make_kernel(
     Kernel
     """
     if callable(kernel):
+        if gamma is not None:
+            raise ValueError(
+                f"gamma={gamma!r} has no meaning for a callable kernel: give its parameters in kernel_params."
+            )
         return Kernel("callable", function=kernel, function_params=dict(kernel_params or {}))
     name = {"polynomial": "poly"}.get(kernel, kernel)
     if name not in KERNELS:
         raise ValueError(f"kernel={kernel!r} is unknown: give a callable or one of {list(KERNELS)}.")
     gamma = 1.0 / n_features if gamma is None else gamma
+    if isinstance(gamma, str) and gamma in GAMMA_RULES:
+        raise ValueError(f"gamma={gamma!r} depends on the samples: use kpca_lab.widths.resolve_gamma first.")
     if not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma < 0:
         raise ValueError(f"gamma must be a finite number >= 0 or None, got {gamma!r}.")
-    if not isinstance(degree, Real) or not np.isfinite(degree) or degree < 0:
-        raise ValueError(f"degree must be a finite number >= 0, got {degree!r}.")
+    if not isinstance(degree, Real) or degree < 0 or degree != np.floor(degree) or np.isinf(degree):
+        raise ValueError(
+            f"degree must be a whole number >= 0, got {degree!r}: other powers give no kernel of this kind."
+        )
     if not isinstance(coef0, Real) or not np.isfinite(coef0):
         raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
-    return Kernel(name, gamma=float(gamma), degree=degree, coef0=float(coef0))
+    return Kernel(name, gamma=float(gamma), degree=int(degree), coef0=float(coef0))
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,7 @@ class Kernel:
         matters = {
             "rbf": ("gamma",),
             "laplacian": ("gamma",),
+            "chi2": ("gamma",),
             "poly": ("gamma", "degree", "coef0"),
             "sigmoid": ("gamma", "coef0"),
             "callable": ("function", "function_params"),
@@ -111,7 +127,7 @@ class Kernel:
     @property
     def constant(self) -> float:
         """The part of the kernel that no sample changes."""
-        if self.name in ("rbf", "laplacian"):
+        if self.name in EXPONENTIALS:
             return 1.0
         if self.origin is None:
             return 0.0
@@ -120,7 +136,7 @@ class Kernel:
 
     def offset(self, X) -> np.ndarray:
         """The part that depends on one sample, for each row of ``X``."""
-        if self.origin is None or self.name in ("rbf", "laplacian"):
+        if self.origin is None or self.name in EXPONENTIALS:
             return np.zeros(X.shape[0])
         along = self._shift(X) @ self.origin
         return along if self.name == "linear" else self._poly_offset(along, int(self.degree))
@@ -173,6 +189,8 @@ class Kernel:
             np.expm1(values, out=values)
         elif self.name == "laplacian":
             values = self.core_of_distances(cdist(_densify(A), _densify(B), "cityblock"), A, B)
+        elif self.name in ("chi2", "additive_chi2"):
+            values = self._chi2_core(_densify(A), _densify(B))
         elif self.name == "linear":
             values = _dense_product(A, B)
         elif self.origin is not None:
@@ -183,6 +201,18 @@ class Kernel:
             values += self.coef0
             values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
         return values
+
+    def _chi2_core(self, A, B) -> np.ndarray:
+        for values in (A, B):
+            if (values < 0).any():
+                raise ValueError(
+                    f"kernel={self.name!r} compares histograms: no value may be negative, got {values.min()}."
+                )
+        negative_distances = additive_chi2_kernel(A, B)
+        if self.name == "additive_chi2":
+            return negative_distances
+        negative_distances *= self.gamma
+        return np.expm1(negative_distances, out=negative_distances)
 
     def core_of_distances(self, distances: np.ndarray, A, B) -> np.ndarray:
         """The core of the Gaussian or Laplacian kernel from the distances that it is a function of, in place.
@@ -197,7 +227,7 @@ class Kernel:
 
     def core_diagonal(self, X) -> np.ndarray:
         """``core(x, x)`` for each row, without the matrix."""
-        if self.name in ("rbf", "laplacian"):
+        if self.name in (*EXPONENTIALS, "additive_chi2"):
             return np.zeros(X.shape[0])
         if self.name == "precomputed":
             if X.ndim != 1:

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kpca_lab
@@ -66,3 +67,28 @@ def test_all_thirteen_are_there():
         "APCA", "AKPCA", "CholeskyKPCA", "ElasticNetKPCA", "EmpiricalMapKPCA", "FullKPCA", "HebbianKPCA",
         "ImprovedKPCA", "IncrementalKPCA", "NystromKPCA", "ReducedKPCA", "SubsetKPCA", "TippingKPCA",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_fitted_model_does_not_change_with_the_callers_array(estimator, kernel, parabola):
+    X = np.ascontiguousarray(parabola[:60])
+    if kernel == "precomputed":
+        if "kernel" not in estimator().get_params() or estimator is kpca_lab.IncrementalKPCA:
+            pytest.skip("takes samples only")
+        X = pairwise_kernels(X, metric="rbf", gamma=0.1)
+    for options in ({}, {"center": "mean"}):
+        model = estimator(n_components=2)
+        wanted = {"kernel": kernel, "random_state": 0, **options}
+        model.set_params(**{name: value for name, value in wanted.items() if name in model.get_params()})
+        mine, new = X.copy(), X[:7].copy()
+        try:
+            model.fit(mine)
+        except ValueError:
+            assert options  # not every method has this centroid
+            continue
+        numbers = np.arange(60) if kernel == "precomputed" else X
+        before = model.transform(new), empirical_error(model, numbers)
+        mine[:] = 17.0
+        np.testing.assert_array_equal(model.transform(new), before[0])
+        assert empirical_error(model, numbers) == before[1]

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
 from kpca_lab.kernels import Kernel, make_kernel, row_blocks
 
@@ -97,6 +97,8 @@ def test_callable_and_precomputed(rng):
         ({"gamma": -1.0}, "gamma must be"),
         ({"gamma": float("nan")}, "gamma must be"),
         ({"degree": -2}, "degree must be"),
+        ({"degree": 0.5}, "degree must be"),
+        ({"gamma": "median"}, "depends on the samples"),
         ({"coef0": "one"}, "coef0 must be"),
     ],
 )
@@ -122,3 +124,24 @@ def test_columns_are_those_of_the_matrix(name, scale, rng):
     column, core = kernel.core_columns(X), kernel.core(X, X)
     for j in (0, 3, 7, 24):
         np.testing.assert_allclose(column(j), core[:, j], rtol=1e-9, atol=1e-12 * np.abs(core).max())
+
+
+@pytest.mark.parametrize("name", ["chi2", "additive_chi2"])
+def test_chi2_kernels_are_scikit_learns_and_refuse_negative_values(name, rng):
+    X, Y = rng.random((20, 4)), rng.random((15, 4))
+    parameters = {"gamma": 0.7} if name == "chi2" else {}
+    kernel = make_kernel(name, **parameters, n_features=4).anchored(Y)
+    np.testing.assert_allclose(kernel(X, Y), pairwise_kernels(X, Y, metric=name, **parameters), rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), atol=1e-15)
+    with pytest.raises(ValueError, match="no value may be negative, got -1"):
+        kernel(-np.ones((2, 4)), Y)
+
+
+def test_every_kernel_name_of_scikit_learn_is_known():
+    for name in kernel_metrics():
+        assert make_kernel(name, n_features=2)
+
+
+def test_gamma_of_a_callable_is_refused():
+    with pytest.raises(ValueError, match="has no meaning for a callable kernel"):
+        make_kernel(lambda x, y: x @ y, gamma=2.0, n_features=2)

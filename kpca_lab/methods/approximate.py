@@ -117,9 +117,12 @@ class AKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components, instead of the one that ``alpha`` gives.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     alpha : float
         Share of the variance, between 0 and 1, that may be left out; with 0 this is kernel PCA.
     center : bool or "mean"

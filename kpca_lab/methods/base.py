@@ -11,17 +11,26 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform
+from kpca_lab.widths import resolve_gamma
 
 
 class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer whose ``fit`` finds a :class:`~kpca_lab.operator.FeatureOperator`.
 
     A subclass assigns its parameters in ``__init__`` (``kernel``, ``gamma``, ``degree``, ``coef0`` and
-    ``kernel_params`` among them) and in ``fit`` calls :meth:`_start` and sets ``operator_``.
+    ``kernel_params`` among them) and in ``fit`` calls :meth:`_start` and sets ``operator_``. ``gamma_`` is
+    the width that was used: the number that ``gamma`` stands for (None for a callable and a precomputed
+    kernel).
     """
 
     operator_: FeatureOperator
+    gamma_: float | None
     _accepts_sparse = False
+
+    @property
+    def _keeps_samples(self) -> bool:
+        """Whether the fitted model holds on to the training samples, which are then copied."""
+        return True
 
     def _start(self, X, *, min_samples: int = 1, reset: bool = True) -> tuple[np.ndarray, Kernel]:
         """Validate the training data and build the kernel.
@@ -38,10 +47,15 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             dtype=[np.float64, np.float32],
             accept_sparse="csr" if self._accepts_sparse else False,
             ensure_min_samples=min_samples,
+            copy=self._keeps_samples or (isinstance(self.kernel, str) and self.kernel == "precomputed"),
         )
+        if callable(self.kernel) or self.kernel == "precomputed":
+            self.gamma_ = None
+        elif reset:
+            self.gamma_ = resolve_gamma(self.gamma, X)
         kernel = make_kernel(
             self.kernel,
-            gamma=self.gamma,
+            gamma=self.gamma if callable(self.kernel) else self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
             kernel_params=self.kernel_params,

@@ -21,9 +21,12 @@ class CholeskyKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components; all with a non-zero eigenvalue by default.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     n_basis : int or float
         Largest number of columns of ``G``, or its share of the number of samples.
     tol : float

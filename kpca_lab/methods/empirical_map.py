@@ -26,10 +26,13 @@ class EmpiricalMapKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components; by default, and at most, ``sketch_size``.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
         Should be positive semidefinite: the squares do not tell the sign of an eigenvalue.
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     sketch : {"gaussian", "count", "orthogonal"}
         The map: a Gaussian random projection (Eq. 7); the count sketch, which adds each entry with a random
         sign to one random place and is the fastest; or a random orthogonal projection.

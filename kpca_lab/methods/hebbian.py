@@ -37,9 +37,12 @@ class HebbianKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components; 10 by default, fewer where the rank of the kernel matrix is lower.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     gain : {"smd", "et", "constant"}
         "constant": ``eta = eta0`` (KHA). "et": ``eta_i = eta0 (|lambda| / lambda_i) tau / (t + tau)`` with
         the estimates ``lambda_i = |K' a_i| / |a_i|`` renewed in each pass (KHA/et). "smd": the latter

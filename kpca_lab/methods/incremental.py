@@ -29,10 +29,13 @@ class IncrementalKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components kept after each update; all with a non-zero eigenvalue by default.
-    kernel : {"rbf", "linear", "poly", "laplacian", "sigmoid", "cosine"} or callable
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS` but "precomputed", or a function of two rows.
         The pre-images need one of the first three.
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     batch_size : int
         Number of samples in each update by ``fit``.
     compression : {"preimages", "select", None}
@@ -106,6 +109,8 @@ class IncrementalKPCA(OperatorEstimator):
         self.n_preimages = n_preimages
         self.preimage_tol = preimage_tol
         self.preimage_steps = preimage_steps
+
+    _keeps_samples = False  # a state holds copies
 
     def fit(self, X, y=None):
         """Forget what was learned, and learn from ``X`` in chunks of ``batch_size``, in their order."""

@@ -30,9 +30,12 @@ class SubsetKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components; as many as the basis spans by default.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     n_basis : int or float
         Number of basis samples, or their share of all samples.
     selector : str or object
@@ -110,6 +113,10 @@ class SubsetKPCA(OperatorEstimator):
         self.outside_basis = outside_basis
         self.criterion_rank = criterion_rank
         self.random_state = random_state
+
+    @property
+    def _keeps_samples(self) -> bool:
+        return self.center == "mean"
 
     def fit(self, X, y=None):
         """Choose the basis and find the components in its span that fit ``X`` best."""

@@ -44,9 +44,12 @@ class TippingKPCA(OperatorEstimator):
     ----------
     n_components : int, optional
         Number of components; as many as the weighted samples span by default.
-    kernel : {"rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel, as in scikit-learn; ``gamma`` is ``1 / n_features`` by default.
+    kernel : str or callable
+        A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
+    gamma : float, "scale", "median" or None
+        Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
+    degree, coef0, kernel_params
+        Further parameters of the kernel, as in scikit-learn.
     noise_variance : float, optional
         The fixed ``s2``. If not given, it is found such that ``n_basis`` weights are not zero.
     n_basis : int or float

@@ -25,6 +25,7 @@ from kpca_lab.suite.checks import load_target, parameters_of
 from kpca_lab.suite.errors import failure
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.samples import Samples, kernel_parameters, kernel_text, load_samples
+from kpca_lab.widths import resolve_gamma
 
 __all__ = ["Evaluation", "Fit", "Workbench", "evaluate"]
 
@@ -243,7 +244,8 @@ class Workbench:
         key = (selector, largest, *((r, center) if chosen["uses_components"] else ()))
         if key not in self._bases:
             X = self.samples.train
-            kernel = make_kernel(**self.kernel, n_features=X.shape[1])
+            gamma = resolve_gamma(self.kernel.get("gamma"), X)
+            kernel = make_kernel(**self.kernel | {"gamma": gamma}, n_features=X.shape[1])
             rng = derive_rng(self.job.dataset["name"], self.job.seed, "basis", selector, largest)
             start = time.perf_counter()
             found = self.selector(chosen).select(
@@ -287,7 +289,11 @@ class Workbench:
     def _reference_model(self, like):
         X = self.samples.train
         signature = make_kernel(
-            like.kernel, gamma=like.gamma, degree=like.degree, coef0=like.coef0, n_features=X.shape[1]
+            like.kernel,
+            gamma=resolve_gamma(like.gamma, X),
+            degree=like.degree,
+            coef0=like.coef0,
+            n_features=X.shape[1],
         ).signature
         key = ("model", signature, bool(like.center))
         if key not in self._references:

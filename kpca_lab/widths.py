@@ -1,0 +1,75 @@
+"""The width of a kernel where it is asked for by a rule instead of a number."""
+
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import pdist
+
+GAMMA_RULES = ("scale", "median")
+# The median distance is taken over the pairs of at most this many samples, chosen with a fixed seed.
+MEDIAN_SAMPLES = 1000
+
+
+def resolve_gamma(gamma: float | str | None, X) -> float:
+    """The number that ``gamma`` stands for on the samples ``X``.
+
+    Parameters
+    ----------
+    gamma : float, "scale", "median" or None
+        A number is returned as it is. None: ``1 / n_features``. "scale": ``1 / (n_features var(X))``, with
+        the variance of all entries, as in :class:`sklearn.svm.SVC`. "median": one over the median squared
+        distance of two different samples, from the pairs of at most 1000 samples chosen with a fixed seed.
+    X : array or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    float
+        1 under the rules "scale" and "median" where all samples are the same.
+    """
+    if gamma is None:
+        return 1.0 / X.shape[1]
+    if isinstance(gamma, str):
+        if gamma not in GAMMA_RULES:
+            raise ValueError(
+                f"gamma={gamma!r} is unknown: give a number, None or one of {list(GAMMA_RULES)}."
+            )
+        spread = X.shape[1] * _variance(X) if gamma == "scale" else _median_square_distance(X)
+        return _inverse(spread, gamma)
+    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma < 0:
+        raise ValueError(
+            f"gamma must be a finite number >= 0, None or one of {list(GAMMA_RULES)}, got {gamma!r}."
+        )
+    return float(gamma)
+
+
+def _inverse(spread: float, rule: str) -> float:
+    if spread == 0:
+        return 1.0
+    if not 1e-300 < spread < 1e300:
+        raise ValueError(
+            f"gamma={rule!r} cannot be had from samples whose squared distances are about {spread:.1g}: "
+            "rescale the data."
+        )
+    return 1.0 / spread
+
+
+def _variance(X) -> float:
+    """The variance of all entries, in one pass over the columns about a value among them."""
+    if not sparse.issparse(X):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.nan_to_num(np.var(X, dtype=np.float64), nan=np.inf))
+    size = X.shape[0] * X.shape[1]
+    values = X.data.astype(np.float64)
+    mean = values.sum() / size
+    return float((np.sum((values - mean) ** 2) + (size - len(values)) * mean**2) / size)
+
+
+def _median_square_distance(X) -> float:
+    n = X.shape[0]
+    if n > MEDIAN_SAMPLES:
+        X = X[np.sort(np.random.default_rng(0).choice(n, MEDIAN_SAMPLES, replace=False))]
+    rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    distances = pdist(rows.astype(np.float64), "sqeuclidean")
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 0.0

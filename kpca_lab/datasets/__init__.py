@@ -4,13 +4,13 @@
 and looked for: see :mod:`kpca_lab.datasets.locations`.
 """
 
-from .catalogue import dataset_options, list_datasets, load_dataset
-from .dataset import Dataset, FileRecord, Provenance
-from .fetch import DatasetUnavailableError
-from .real import DataVariantWarning
-from .scaling import scale
-from .seeds import derive_rng, derive_seed
-from .splits import Protocol, Split, iter_splits, protocol_of, split
+from kpca_lab.datasets.catalogue import dataset_options, list_datasets, load_dataset
+from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
+from kpca_lab.datasets.fetch import DatasetUnavailableError
+from kpca_lab.datasets.real import DataVariantWarning
+from kpca_lab.datasets.scaling import scale
+from kpca_lab.datasets.seeds import derive_rng, derive_seed
+from kpca_lab.datasets.splits import Protocol, Split, iter_splits, protocol_of, split
 
 __all__ = [
     "DataVariantWarning",

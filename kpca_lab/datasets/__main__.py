@@ -10,12 +10,12 @@ import inspect
 import os
 import sys
 
-from .catalogue import CATALOGUE, dataset_options, entry_of
-from .fetch import DatasetUnavailableError, obtain, sha256_of
-from .locations import cache_dir, mirror
-from .registry import FILE_SETS
-from .splits import protocol_of
-from .yaleb import COMPLETE_ADDRESS
+from kpca_lab.datasets.catalogue import CATALOGUE, dataset_options, entry_of
+from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
+from kpca_lab.datasets.locations import cache_dir, mirror
+from kpca_lab.datasets.registry import FILE_SETS
+from kpca_lab.datasets.splits import protocol_of
+from kpca_lab.datasets.yaleb import COMPLETE_ADDRESS
 
 TABLE_HEAD = ("data set", "status", "source", "size", "hash ok", "terms")
 
@@ -40,7 +40,7 @@ def main(arguments=None):
         if chosen.command == "verify":
             return _verify()
         return _info(chosen.name)
-    except ValueError as error:
+    except (ValueError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 

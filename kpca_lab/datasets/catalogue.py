@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from . import real, synthetic, user_data
-from .dataset import Dataset, Provenance
-from .scaling import SCALINGS, apply_scaling, fit_scaling
-from .seeds import derive_rng
-from .yaleb import load_yaleb
+from kpca_lab.datasets import real, synthetic, user_data
+from kpca_lab.datasets.dataset import Dataset, Provenance
+from kpca_lab.datasets.scaling import SCALINGS, apply_scaling, fit_scaling
+from kpca_lab.datasets.seeds import derive_rng
+from kpca_lab.datasets.yaleb import load_yaleb
 
 __all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset"]
 

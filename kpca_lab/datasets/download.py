@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pooch
-
-from .locations import timeout
+from kpca_lab.datasets.locations import timeout
+from kpca_lab.extras import require
 
 __all__ = ["DownloadError", "Downloads"]
 
@@ -89,8 +88,7 @@ class Downloads:
         self._finished.pop(url, None)
 
     def _get(self, url, max_bytes):
-        import requests
-
+        pooch, requests = require("pooch", "data"), require("requests", "data")
         host = urlsplit(url).netloc
         if host in self._dead_hosts:
             raise DownloadError(f"{self._dead_hosts[host]} (a moment ago)")

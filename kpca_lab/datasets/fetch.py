@@ -5,6 +5,7 @@ keeps other processes out. A cached file is verified again each time it is used;
 fails is set aside as ``NAME.bad-<start of its hash>`` and fetched anew.
 """
 
+import hashlib
 import json
 import logging
 import os
@@ -13,14 +14,12 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import pooch
-from filelock import FileLock
-
-from .archives import ArchiveError, extract_member
-from .dataset import FileRecord
-from .download import DownloadError, Downloads
-from .locations import cache_dir, is_address, is_offline, mirror
-from .wheels import iter_wheels
+from kpca_lab.datasets.archives import ArchiveError, extract_member
+from kpca_lab.datasets.dataset import FileRecord
+from kpca_lab.datasets.download import DownloadError, Downloads
+from kpca_lab.datasets.locations import cache_dir, is_address, is_offline, mirror
+from kpca_lab.datasets.wheels import iter_wheels
+from kpca_lab.extras import require
 
 __all__ = ["DatasetUnavailableError", "obtain", "sha256_of"]
 
@@ -72,7 +71,8 @@ class _Mismatch(Exception):
 
 def sha256_of(path):
     """Return the sha256 of a file as hexadecimal text."""
-    return pooch.file_hash(path, alg="sha256")
+    with open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
@@ -121,6 +121,7 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
 
 @contextmanager
 def _locked_staging(name):
+    filelock = require("filelock", "data")
     cache = cache_dir()
     locks = cache / ".locks"
     incoming = cache / ".incoming" / name
@@ -130,7 +131,7 @@ def _locked_staging(name):
     except OSError as error:
         why = f"cannot use the cache folder ({error.strerror}); set KPCA_LAB_CACHE to another"
         raise OSError(error.errno, why, str(cache)) from error
-    with FileLock(locks / f"{name}.lock"):
+    with filelock.FileLock(locks / f"{name}.lock"):
         # Whoever left these here was killed: the lock is ours now.
         for stale in incoming.iterdir():
             shutil.rmtree(stale, ignore_errors=True)

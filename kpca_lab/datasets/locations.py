@@ -13,7 +13,7 @@
 import os
 from pathlib import Path
 
-import platformdirs
+from kpca_lab.extras import require
 
 __all__ = ["cache_dir", "is_address", "is_offline", "mirror", "timeout"]
 
@@ -21,8 +21,9 @@ __all__ = ["cache_dir", "is_address", "is_offline", "mirror", "timeout"]
 def cache_dir():
     """Return the folder of the cache as an absolute path; it need not exist."""
     chosen = os.environ.get("KPCA_LAB_CACHE", "").strip()
-    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("kpca_lab", False))
-    return folder.expanduser().absolute()
+    if not chosen:
+        chosen = require("platformdirs", "data").user_cache_dir("kpca_lab", False)
+    return Path(chosen).expanduser().absolute()
 
 
 def is_address(place):

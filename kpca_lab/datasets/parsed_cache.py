@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .fetch import sha256_of
-from .locations import cache_dir
+from kpca_lab.datasets.fetch import sha256_of
+from kpca_lab.datasets.locations import cache_dir
 
 __all__ = ["load_or_parse"]
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kpca_lab.extras import require
+
 __all__ = [
     "read_benchmark",
     "read_concrete",
@@ -85,10 +87,8 @@ def read_benchmark(path, name):
 
 def read_concrete(path):
     """Read the 1030 x 9 table of the concrete spreadsheet."""
-    import xlrd
-
     with open(path, "rb") as opened:
-        sheet = xlrd.open_workbook(file_contents=opened.read()).sheet_by_index(0)
+        sheet = require("xlrd", "data").open_workbook(file_contents=opened.read()).sheet_by_index(0)
     return np.array([sheet.row_values(row) for row in range(1, sheet.nrows)], dtype=np.float64)
 
 
@@ -117,9 +117,7 @@ def read_concrete_rounded(path):
 
 def read_multipose_faces(path):
     """Read the multi-pose part of Yale Face Database B: images (n, 30, 20), subjects 1..10."""
-    import rdata
-
-    faces = rdata.read_rda(path)["yale"]
+    faces = require("rdata", "data").read_rda(path)["yale"]
     # Pixels run down the columns of a picture first.
     images = np.asarray(faces["x"], dtype=np.float64).reshape(-1, 20, 30).transpose(0, 2, 1)
     return images, np.asarray(faces["c"], dtype=np.int64)

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 
-from . import parsers
-from .dataset import Dataset, Provenance
-from .fetch import obtain
-from .parsed_cache import load_or_parse
-from .registry import FILE_SETS
+from kpca_lab.datasets import parsers
+from kpca_lab.datasets.dataset import Dataset, Provenance
+from kpca_lab.datasets.fetch import obtain
+from kpca_lab.datasets.parsed_cache import load_or_parse
+from kpca_lab.datasets.registry import FILE_SETS
 
 __all__ = [
     "IDA_BENCHMARKS",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .catalogue import entry_of
-from .real import IDA_BENCHMARKS, read_ida
-from .seeds import derive_rng
+from kpca_lab.datasets.catalogue import entry_of
+from kpca_lab.datasets.real import IDA_BENCHMARKS, read_ida
+from kpca_lab.datasets.seeds import derive_rng
 
 __all__ = ["Protocol", "Split", "iter_splits", "protocol_of", "split"]
 

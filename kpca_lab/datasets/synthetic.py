@@ -5,7 +5,7 @@ Each returns a dictionary with ``X`` and where they exist ``y``, ``X_test`` and 
 
 import numpy as np
 
-from .seeds import derive_seed
+from kpca_lab.datasets.seeds import derive_seed
 
 __all__ = [
     "artificial2d",

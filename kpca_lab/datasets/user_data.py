@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .dataset import Dataset, FileRecord, Provenance
-from .fetch import sha256_of
+from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
+from kpca_lab.datasets.fetch import sha256_of
+from kpca_lab.extras import require
 
 __all__ = ["load_csv", "load_npy", "load_npz", "load_parquet"]
 
@@ -31,7 +32,7 @@ def load_csv(path, target=None, columns=None, missing="error", delimiter=",", he
     header : bool, optional
         Whether the first line has names. By default it has if it holds anything but numbers.
     """
-    import pandas as pd
+    pd = require("pandas", "data")
 
     file = _existing(path)
     if header is None:
@@ -52,7 +53,7 @@ def load_parquet(path, target=None, columns=None, missing="error"):
     target, columns, missing
         As for ``csv``.
     """
-    import pandas as pd
+    pd = require("pandas", "data")
 
     file = _existing(path)
     frame = pd.read_parquet(file, engine="pyarrow")
@@ -69,7 +70,7 @@ def load_npy(path, target=None, columns=None, missing="error"):
     target, columns, missing
         As for ``csv``, columns being given by place.
     """
-    import pandas as pd
+    pd = require("pandas", "data")
 
     file = _existing(path)
     array = _load_array(file)

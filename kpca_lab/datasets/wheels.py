@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from .download import DownloadError
+from kpca_lab.datasets.download import DownloadError
 
 __all__ = ["iter_wheels"]
 

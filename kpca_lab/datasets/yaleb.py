@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from . import parsers
-from .archives import iter_tar
-from .dataset import Dataset, FileRecord, Provenance
-from .fetch import DatasetUnavailableError, obtain, sha256_of
-from .locations import cache_dir, is_address, mirror
-from .parsed_cache import load_or_parse
-from .pictures import crop_images, read_pgm, resize_images
-from .registry import FILE_SETS
+from kpca_lab.datasets import parsers
+from kpca_lab.datasets.archives import iter_tar
+from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
+from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
+from kpca_lab.datasets.locations import cache_dir, is_address, mirror
+from kpca_lab.datasets.parsed_cache import load_or_parse
+from kpca_lab.datasets.pictures import crop_images, read_pgm, resize_images
+from kpca_lab.datasets.registry import FILE_SETS
 
 __all__ = ["load_yaleb"]
 

@@ -9,7 +9,7 @@ from kpca_lab.extras import require
 
 BARE = """
 import sys
-HIDDEN = {"filelock", "hydra", "matplotlib", "omegaconf", "pandas", "PIL", "platformdirs", "pooch", "psutil"}
+HIDDEN = {"filelock", "hydra", "matplotlib", "omegaconf", "pandas", "PIL", "platformdirs", "psutil"}
 HIDDEN |= {"pyarrow", "rdata", "requests", "rich", "tqdm", "xarray", "xlrd"}
 class Hidden:
     def find_spec(self, name, path=None, target=None):

@@ -7,7 +7,8 @@
 ``KPCA_LAB_OFFLINE``
     ``1`` restricts the search to cache and mirror.
 ``KPCA_LAB_TIMEOUT``
-    Seconds a server may stay silent before it is given up; 30 unless set.
+    Seconds a server may stay silent before it is given up, and may take on the whole beyond what it
+    needs at 20 kB/s; 30 unless set.
 """
 
 import os

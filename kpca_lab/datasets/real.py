@@ -1,6 +1,6 @@
 """Loaders of the papers' real data sets, apart from Yale Face Database B."""
 
-import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from kpca_lab.datasets.registry import FILE_SETS
 
 __all__ = [
     "IDA_BENCHMARKS",
-    "DataVariantWarning",
     "load_concrete",
     "load_frey",
     "load_housing",
@@ -80,13 +79,10 @@ TIC_NAMES = (
 )
 
 
-class DataVariantWarning(UserWarning):
-    """The values loaded differ from those of the reference file."""
-
-
-def _gather(file_set_name, key, version, parse):
+def _gather(file_set, key, version, parse):
     """Fetch a file set and return its parsed arrays and provenance; `parse` gets the paths."""
-    file_set = FILE_SETS[file_set_name]
+    if isinstance(file_set, str):
+        file_set = FILE_SETS[file_set]
     found = obtain(file_set, dataset=key)
     records = tuple(record for _, record in found)
     arrays = load_or_parse(key, version, records, lambda: parse([path for path, _ in found]))
@@ -128,13 +124,11 @@ def load_concrete(include_target=True, allow_rounded=True):
         return {"table": parsers.read_concrete_rounded(paths[0])}
 
     arrays, provenance = _gather("concrete", "concrete", 1, parse)
-    if provenance.note:
-        if not allow_rounded:
-            raise ValueError(
-                f"concrete: only {provenance.note} could be had, and allow_rounded is False; "
-                "'python -m kpca_lab.datasets fetch --refresh concrete' looks again"
-            )
-        warnings.warn(f"concrete: {provenance.note}", DataVariantWarning, stacklevel=3)
+    if provenance.note and not allow_rounded:
+        raise ValueError(
+            f"concrete: only {provenance.note} could be had, and allow_rounded is False; "
+            "'python -m kpca_lab.datasets fetch concrete' looks again"
+        )
     return _with_target_last("concrete", arrays["table"], CONCRETE_NAMES, include_target, provenance)
 
 
@@ -164,17 +158,23 @@ def load_tic(include_target=False, parts="all"):
     include_target : bool
         Keep the caravan policy as the 86th column of `X`; `y` is then None. Washizawa's count
         of 85 dimensions leaves it out.
-    parts : {"all", "official"}
-        All 9822 rows as one set, or the 5822 training rows and the 4000 of the evaluation.
+    parts : {"all", "official", "train"}
+        All 9822 rows as one set; the 5822 training rows, and the 4000 of the evaluation as test part;
+        or the training rows alone, which a package index is enough for.
     """
-    if parts not in ("all", "official"):
-        raise ValueError(f"parts must be 'all' or 'official', not {parts!r}")
+    if parts not in ("all", "official", "train"):
+        raise ValueError(f"parts must be 'all', 'official' or 'train', not {parts!r}")
+    file_set = FILE_SETS["tic"]
+    if parts == "train":
+        file_set = replace(file_set, files=file_set.files[:1])
 
     def parse(paths):
+        if len(paths) == 1:
+            return {"table": parsers.read_table(paths[0], 86)}
         evaluation = np.hstack([parsers.read_table(paths[1], 85), parsers.read_table(paths[2], 1)])
         return {"table": np.vstack([parsers.read_table(paths[0], 86), evaluation])}
 
-    arrays, provenance = _gather("tic", "tic", 1, parse)
+    arrays, provenance = _gather(file_set, "tic", 1, parse)
     table = arrays["table"]
     names = TIC_NAMES if include_target else TIC_NAMES[:-1]
     X = table if include_target else table[:, :-1]

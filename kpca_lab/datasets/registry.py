@@ -8,7 +8,7 @@ tried only after the file itself; its `note` says how the values differ, if they
 
 from dataclasses import dataclass
 
-__all__ = ["FILE_SETS", "Address", "FileSet", "RawFile", "WheelMember"]
+__all__ = ["FILE_SETS", "Address", "DebianMember", "FileSet", "RawFile", "WheelMember"]
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,23 @@ class Address:
 
 @dataclass(frozen=True)
 class WheelMember:
-    """A file inside a wheel of the package index; `member` is matched from the right."""
+    """A file inside a wheel of the package index; `member` is matched from the right.
+
+    Where the values are there but not the file, `rewrite` names the function that writes the file.
+    """
 
     requirement: str
     member: str
+    rewrite: str = ""
+
+
+@dataclass(frozen=True)
+class DebianMember:
+    """A file inside a package of the Debian archive; as `WheelMember`."""
+
+    package: str
+    member: str
+    rewrite: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,11 +49,12 @@ class RawFile:
     sha256: tuple[str, ...]
     addresses: tuple[Address, ...] = ()
     wheel: WheelMember | None = None
+    debian: DebianMember | None = None
     substitute: "RawFile | None" = None
     note: str = ""
 
     @property
-    def variants(self):
+    def variants(self) -> tuple["RawFile", ...]:
         """The file, then what may stand in for it."""
         return (self,) if self.substitute is None else (self, *self.substitute.variants)
 
@@ -88,7 +102,7 @@ def _usps(name, size, gz_hash, raw_hash):
     )
 
 
-def _tic(name, size, *hashes):
+def _tic(name, size, *hashes, **packages):
     uci = "https://archive.ics.uci.edu"
     return RawFile(
         path=f"tic/{name}",
@@ -98,7 +112,12 @@ def _tic(name, size, *hashes):
             Address(f"{uci}/ml/machine-learning-databases/tic-mld/{name}"),
             Address(f"{uci}/static/public/125/insurance+company+benchmark+coil+2000.zip", member=name),
         ),
+        **packages,
     )
+
+
+def _kernlab(rewrite):
+    return DebianMember("r-cran-kernlab", "kernlab/data/ticdata.rda", rewrite)
 
 
 _CONCRETE_ROUNDED = RawFile(
@@ -168,18 +187,21 @@ FILE_SETS = {
                     1006151,
                     "4e967da7c4d1759b9f2ddbd39aace45af6a6685a7a7ecd6febb161a60dd8fe0a",  # LF
                     "5d5bdca1be0b9a6c012b93a8c8104761201bd70f7e08764fa67f2cfb26243723",  # CRLF
+                    wheel=WheelMember("ISLP==0.6.0", "ISLP/data/Caravan.csv", "training_from_caravan"),
                 ),
                 _tic(
                     "ticeval2000.txt",
                     683304,
                     "26bd871a5fef8dc05b9505bc58af2a47479f3782db69fcd42e43b80da48b1f3d",  # LF
                     "fddb767ff809088e8046a4136abde77807de08e1e33871d013f72d7185431ed0",  # CRLF
+                    debian=_kernlab("evaluation_from_ticdata"),
                 ),
                 _tic(
                     "tictgts2000.txt",
                     8000,
                     "43233f77ce0c182b3ec6b175a6d9c53a0ca8e6d4a5d76e01d8165935d43d7e4b",  # LF
                     "0d15ce4120d397c0315d6c00ba29c5e59463afd9fff720d175a376a363ecb9cd",  # CRLF
+                    debian=_kernlab("targets_from_ticdata"),
                 ),
             ),
             terms="non-commercial research and education only; never redistribute",

@@ -268,7 +268,7 @@ def tradeoff_run(job: Job) -> Outcome:
     rows = []
     hebbian = job.settings["methods"]["hebbian"]
     for passes in job.settings["passes"]:
-        method = {**hebbian, "params": {**hebbian["params"], "n_passes": passes}}
+        method = {**hebbian, "params": {**hebbian["params"], "max_iter": passes}}
         found = evaluate(replace(job, settings={**job.settings, "methods": {"hebbian": method}})).rows
         rows += _with_settings(found, lambda entry, passes=passes: {"size": passes})
     return Outcome(rows)

@@ -196,7 +196,7 @@ def bench_units(repeats: int) -> list[Row]:
     cases = [
         (CholeskyKPCA(10, n_basis=300, **common), 300, "pivot"),
         (NystromKPCA(10, n_basis=300, random_state=0, **common), 300, "basis sample"),
-        (HebbianKPCA(10, n_passes=3, tol=0.0, random_state=0, **common), 3, "pass"),
+        (HebbianKPCA(10, max_iter=3, tol=0.0, random_state=0, **common), 3, "pass"),
         (IncrementalKPCA(10, **common), 3000, "sample"),
     ]
     rows = []

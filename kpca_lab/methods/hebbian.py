@@ -54,11 +54,11 @@ class HebbianKPCA(OperatorEstimator):
         Number of steps ``t`` after which the gains have fallen to a half; the number of samples by default.
     meta_gain, memory : float
         The ``mu`` and ``xi`` of stochastic meta-descent.
-    n_passes : int
+    max_iter : int
         Limit of the passes over the samples, each in a new random order.
     tol : float
         Stop when a pass changes the components, together, by less than this share of their length.
-    orthogonalize : bool
+    orthonormalize : bool
         The rows of ``A`` are orthonormal in feature space only in the limit, and by default the operator has
         them as they are. True: an orthonormal basis of their span, turned to the principal axes in it.
     center : bool or "mean"
@@ -71,8 +71,8 @@ class HebbianKPCA(OperatorEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         Estimates ``lambda_i`` of the largest eigenvalues of the (centred) kernel matrix; after
-        ``orthogonalize`` the Ritz values.
-    n_passes_ : int
+        ``orthonormalize`` the Ritz values.
+    n_iter_ : int
     converged_ : bool
         Whether ``tol`` ended the iteration.
     eta0_ : float
@@ -126,9 +126,9 @@ class HebbianKPCA(OperatorEstimator):
         tau=None,
         meta_gain=0.3,
         memory=0.99,
-        n_passes=50,
+        max_iter=50,
         tol=1e-3,
-        orthogonalize=False,
+        orthonormalize=False,
         center=True,
         random_state=None,
     ):
@@ -143,9 +143,9 @@ class HebbianKPCA(OperatorEstimator):
         self.tau = tau
         self.meta_gain = meta_gain
         self.memory = memory
-        self.n_passes = n_passes
+        self.max_iter = max_iter
         self.tol = tol
-        self.orthogonalize = orthogonalize
+        self.orthonormalize = orthonormalize
         self.center = center
         self.random_state = random_state
 
@@ -161,10 +161,10 @@ class HebbianKPCA(OperatorEstimator):
         scale = gram.diagonal().mean()
         if not len(pivots) or scale <= 0:
             A = np.zeros((0, len(gram)))
-            self.n_passes_, self.converged_, self.eta0_ = 0, True, self.eta0
+            self.n_iter_, self.converged_, self.eta0_ = 0, True, self.eta0
         else:
             A = self._iterate(gram / scale, len(pivots)) / np.sqrt(scale)
-        if self.orthogonalize:
+        if self.orthonormalize:
             self.eigenvalues_, A = _principal_axes(A, gram)
         else:
             self.eigenvalues_ = _eigenvalue_estimates(A, A @ gram)
@@ -173,15 +173,15 @@ class HebbianKPCA(OperatorEstimator):
             coefficients = coefficients - coefficients.mean(axis=0)
             totals, mean = np.zeros(len(A)), sample_mean(samples)
         left = Expansion.over(samples, fix_signs(coefficients), totals)
-        self.operator_ = FeatureOperator(kernel, left, mean=mean, orthonormal=bool(self.orthogonalize))
+        self.operator_ = FeatureOperator(kernel, left, mean=mean, orthonormal=bool(self.orthonormalize))
         return self
 
     def _check_parameters(self):
         check_n_components(self.n_components, 1)
         if self.gain not in GAINS:
             raise ValueError(f"gain must be one of {list(GAINS)}, got {self.gain!r}.")
-        if not isinstance(self.n_passes, Integral) or self.n_passes < 1:
-            raise ValueError(f"n_passes must be an integer >= 1, got {self.n_passes!r}.")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
         if not isinstance(self.tol, Real) or not self.tol >= 0:
             raise ValueError(f"tol must be a number >= 0, got {self.tol!r}.")
         for name in ("eta0", "tau"):
@@ -205,7 +205,7 @@ class HebbianKPCA(OperatorEstimator):
             start = rng.standard_normal((r, n)) / np.sqrt(r * n)
             rows = np.vstack([start, np.zeros_like(start)]) if self.gain == "smd" else start
             log_gains, images = np.zeros(r), rows @ gram
-            for number in range(self.n_passes):
+            for number in range(self.max_iter):
                 before = rows[:r]
                 with np.errstate(over="ignore", invalid="ignore"):
                     gains = self._gains(rows[:r], images[:r])
@@ -218,8 +218,8 @@ class HebbianKPCA(OperatorEstimator):
                     break
                 change = rows[:r] - before
                 square = float(np.sum(change * (change @ gram)))
-                self.n_passes_, self.converged_ = number + 1, bool(square <= self.tol**2 * length.sum())
-                if self.converged_ or self.n_passes_ == self.n_passes:
+                self.n_iter_, self.converged_ = number + 1, bool(square <= self.tol**2 * length.sum())
+                if self.converged_ or self.n_iter_ == self.max_iter:
                     return rows[:r]
             self.eta0_ /= 4
         raise ValueError(

@@ -45,9 +45,9 @@ class IncrementalKPCA(OperatorEstimator):
     n_preimages : int
         Points allowed for each component and for the mean: a reduced set is found when there are more
         than ``(n_components + 1) * n_preimages`` points, and has at most as many.
-    preimage_tol, preimage_steps : float, int
+    preimage_tol, preimage_max_iter : float, int
         Each search for a pre-image ends when its step falls below ``preimage_tol`` times the spread of
-        the points, or after ``preimage_steps`` steps.
+        the points, or after ``preimage_max_iter`` steps.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class IncrementalKPCA(OperatorEstimator):
         compression="preimages",
         n_preimages=10,
         preimage_tol=1e-3,
-        preimage_steps=10,
+        preimage_max_iter=10,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -108,7 +108,7 @@ class IncrementalKPCA(OperatorEstimator):
         self.compression = compression
         self.n_preimages = n_preimages
         self.preimage_tol = preimage_tol
-        self.preimage_steps = preimage_steps
+        self.preimage_max_iter = preimage_max_iter
 
     _keeps_samples = False  # a state holds copies
 
@@ -135,7 +135,7 @@ class IncrementalKPCA(OperatorEstimator):
         check_n_components(self.n_components, 1)
         if self.compression not in COMPRESSIONS:
             raise ValueError(f"compression must be one of {list(COMPRESSIONS)}, got {self.compression!r}.")
-        for name in ("n_preimages", "preimage_steps"):
+        for name in ("n_preimages", "preimage_max_iter"):
             if not _is_count(getattr(self, name)):
                 raise ValueError(f"{name} must be an integer >= 1, got {getattr(self, name)!r}.")
         if not isinstance(self.preimage_tol, Real) or not self.preimage_tol >= 0:
@@ -174,7 +174,7 @@ class IncrementalKPCA(OperatorEstimator):
             return preimage(state.kernel, state.expansion(vectors))
         per_vector = limit // vectors.shape[1]
         return iterated_preimages(
-            *library, vectors, per_vector, tol=self.preimage_tol, max_iter=self.preimage_steps
+            *library, vectors, per_vector, tol=self.preimage_tol, max_iter=self.preimage_max_iter
         )
 
     def _keep(self, state: "State"):

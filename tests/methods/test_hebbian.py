@@ -29,7 +29,7 @@ def random_state(r=4, n=12, seed=0):
 
 
 def test_check_estimator():
-    check_estimator(HebbianKPCA(n_components=2, n_passes=5))
+    check_estimator(HebbianKPCA(n_components=2, max_iter=5))
 
 
 def hebbian_rule(A, K, p):
@@ -81,7 +81,7 @@ def literal_meta_descent(K, A, orders, *, eta0, meta_gain, memory):
 def test_passes_of_meta_descent_are_the_literal_algorithm():
     n = 150  # more than two blocks of samples
     X = ellipse(n)
-    fitted = model("smd", n_components=4, n_passes=3, tau=None).fit(X)
+    fitted = model("smd", n_components=4, max_iter=3, tau=None).fit(X)
     K = gram_matrix(fitted.operator_.kernel, X, center=True)
     scale = K.diagonal().mean()
     rng = np.random.default_rng(int(fitted._generator().integers(2**31)))
@@ -96,7 +96,7 @@ def test_passes_of_meta_descent_are_the_literal_algorithm():
 @pytest.mark.parametrize("gain, eta0", [("constant", 0.02), ("et", 0.2), ("smd", 0.1)])
 def test_converges_to_full_kpca(gain, eta0, center):
     X = ellipse(80)
-    fitted = model(gain, eta0=eta0, center=center, n_passes=60).fit(X)
+    fitted = model(gain, eta0=eta0, center=center, max_iter=60).fit(X)
     reference = full(center).fit(X)
     tolerance = 0.1 if gain == "constant" else 0.02  # a gain that does not fall leaves the rows trembling
     assert operator_distance(fitted, reference).d < tolerance
@@ -110,7 +110,7 @@ def test_adapted_gains_need_fewer_passes():
     reference = full().fit(X)
 
     def best_distance(gain, gains):
-        fits = (model(gain, eta0=eta0, n_passes=12).fit(X) for eta0 in gains)
+        fits = (model(gain, eta0=eta0, max_iter=12).fit(X) for eta0 in gains)
         return min(operator_distance(fit, reference).d2 for fit in fits)
 
     # Each kind with the best of the gains 0.01 ... 0.3.
@@ -123,20 +123,20 @@ def test_adapted_gains_need_fewer_passes():
 def test_meta_descent_raises_gains_that_are_too_small():
     X = ellipse(80)
     reference = full().fit(X)
-    fixed, adapted = (model("smd", eta0=0.03, meta_gain=mu, n_passes=15).fit(X) for mu in (0.0, 1.0))
+    fixed, adapted = (model("smd", eta0=0.03, meta_gain=mu, max_iter=15).fit(X) for mu in (0.0, 1.0))
     assert operator_distance(adapted, reference).d2 < operator_distance(fixed, reference).d2 / 10
 
 
 def test_meta_descent_without_meta_gain_is_the_scaled_rule():
     X = ellipse(40)
-    first = model("smd", meta_gain=0.0, n_passes=3).fit(X)
-    second = model("et", n_passes=3).fit(X)
+    first = model("smd", meta_gain=0.0, max_iter=3).fit(X)
+    second = model("et", max_iter=3).fit(X)
     np.testing.assert_array_equal(first.transform(X), second.transform(X))
 
 
 def test_a_pass_is_the_literal_algorithm():
     X = ellipse(30)
-    fitted = model("constant", eta0=0.05, n_passes=2).fit(X)
+    fitted = model("constant", eta0=0.05, max_iter=2).fit(X)
     K = gram_matrix(fitted.operator_.kernel, X, center=True)
     scale = K.diagonal().mean()
     K = K / scale
@@ -152,20 +152,20 @@ def test_a_pass_is_the_literal_algorithm():
 
 def test_mean_is_carried():
     X = ellipse(60)
-    fitted = model(n_passes=3).fit(X)
+    fitted = model(max_iter=3).fit(X)
     np.testing.assert_allclose(fitted.transform(X).mean(axis=0), 0, atol=1e-12)
-    shifted = model(n_passes=3, kernel="linear").fit(X + 1e6)
+    shifted = model(max_iter=3, kernel="linear").fit(X + 1e6)
     np.testing.assert_allclose(
         np.abs(shifted.transform(X + 1e6)),
-        np.abs(model(n_passes=3, kernel="linear").fit(X).transform(X)),
+        np.abs(model(max_iter=3, kernel="linear").fit(X).transform(X)),
         atol=1e-6,
     )
 
 
-def test_orthogonalized_operator():
+def test_orthonormalized_operator():
     X = ellipse(60)
-    rows = model(n_passes=4).fit(X)
-    axes = model(n_passes=4, orthogonalize=True).fit(X)
+    rows = model(max_iter=4).fit(X)
+    axes = model(max_iter=4, orthonormalize=True).fit(X)
     left = axes.operator_.left
     np.testing.assert_allclose(left.inner(axes.operator_.kernel, left), np.eye(2), atol=1e-10)
     scores = axes.transform(X)
@@ -178,54 +178,54 @@ def test_orthogonalized_operator():
 
 def test_seed_gives_the_same_bytes():
     X = ellipse(40)
-    first, second, other = (model(n_passes=2, random_state=seed).fit(X).transform(X) for seed in (3, 3, 4))
+    first, second, other = (model(max_iter=2, random_state=seed).fit(X).transform(X) for seed in (3, 3, 4))
     assert first.tobytes() == second.tobytes()
     assert first.tobytes() != other.tobytes()
 
 
 def test_stops_when_converged():
     X = ellipse(60)
-    fitted = model(tol=1e-2, n_passes=60).fit(X)
-    assert fitted.converged_ and fitted.n_passes_ < 60
-    limited = model(tol=0.0, n_passes=2).fit(X)
-    assert not limited.converged_ and limited.n_passes_ == 2
+    fitted = model(tol=1e-2, max_iter=60).fit(X)
+    assert fitted.converged_ and fitted.n_iter_ < 60
+    limited = model(tol=0.0, max_iter=2).fit(X)
+    assert not limited.converged_ and limited.n_iter_ == 2
 
 
 def test_divergence_lowers_the_gain():
     X = ellipse(40)
-    fitted = model("constant", eta0=50.0, n_passes=5).fit(X)
+    fitted = model("constant", eta0=50.0, max_iter=5).fit(X)
     assert fitted.eta0_ < 50
     assert np.isfinite(fitted.transform(X)).all()
     heavy = np.random.default_rng(0).standard_t(1.5, size=(100, 3))
-    fitted = model("smd", kernel="poly", n_components=3, n_passes=3).fit(heavy)
+    fitted = model("smd", kernel="poly", n_components=3, max_iter=3).fit(heavy)
     assert np.isfinite(fitted.transform(heavy)).all()
     with pytest.raises(ValueError, match="diverged"):
-        model("constant", eta0=1e30, n_passes=3).fit(X)
+        model("constant", eta0=1e30, max_iter=3).fit(X)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_kernel_scale_does_not_matter(scale):
     X = ellipse(40)
-    reference = model(kernel="linear", n_passes=5).fit(X)
-    scaled = model(kernel="linear", n_passes=5).fit(scale * X)
+    reference = model(kernel="linear", max_iter=5).fit(X)
+    scaled = model(kernel="linear", max_iter=5).fit(scale * X)
     np.testing.assert_allclose(scaled.transform(scale * X), scale * reference.transform(X), rtol=1e-5)
 
 
 def test_components_beyond_the_rank_are_not_looked_for():
     X = ellipse(40)
-    assert model(kernel="linear", n_components=5, n_passes=2).fit(X).n_components_ == 2
-    assert model(n_passes=2).fit(np.ones((5, 2))).n_components_ == 0
-    assert model(n_passes=2, center=False).fit(np.ones((5, 2))).n_components_ == 1
-    assert model(n_passes=2, orthogonalize=True).fit(np.ones((5, 2))).n_components_ == 0
-    assert model(n_passes=2, center=False).fit(np.ones((1, 2))).n_components_ == 1
-    assert model(n_passes=2, n_components=None).fit(X).n_components_ == 10
+    assert model(kernel="linear", n_components=5, max_iter=2).fit(X).n_components_ == 2
+    assert model(max_iter=2).fit(np.ones((5, 2))).n_components_ == 0
+    assert model(max_iter=2, center=False).fit(np.ones((5, 2))).n_components_ == 1
+    assert model(max_iter=2, orthonormalize=True).fit(np.ones((5, 2))).n_components_ == 0
+    assert model(max_iter=2, center=False).fit(np.ones((1, 2))).n_components_ == 1
+    assert model(max_iter=2, n_components=None).fit(X).n_components_ == 10
 
 
 def test_precomputed_kernel_gives_the_same():
     X = ellipse(40)
-    fitted = model(n_passes=3, center=False).fit(X)
+    fitted = model(max_iter=3, center=False).fit(X)
     K = gram_matrix(fitted.operator_.kernel, X, center=False)
-    other = model(n_passes=3, center=False, kernel="precomputed").fit(K)
+    other = model(max_iter=3, center=False, kernel="precomputed").fit(K)
     np.testing.assert_allclose(other.transform(K), fitted.transform(X), atol=1e-9)
 
 
@@ -237,7 +237,7 @@ def test_precomputed_kernel_gives_the_same():
         ({"tau": -1.0}, "tau"),
         ({"meta_gain": -1.0}, "meta_gain"),
         ({"memory": 1.5}, "memory"),
-        ({"n_passes": 0}, "n_passes"),
+        ({"max_iter": 0}, "max_iter"),
         ({"tol": -1.0}, "tol"),
         ({"center": "basis"}, "center"),
     ],

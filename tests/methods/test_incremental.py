@@ -220,7 +220,7 @@ def test_fit_forgets_and_partial_fit_does_not():
         ({"compression": "other"}, "compression"),
         ({"n_preimages": 0}, "n_preimages"),
         ({"batch_size": 0}, "batch_size"),
-        ({"preimage_steps": 0}, "preimage_steps"),
+        ({"preimage_max_iter": 0}, "preimage_max_iter"),
         ({"preimage_tol": -1.0}, "preimage_tol"),
         ({"n_components": 0}, "n_components"),
         ({"kernel": "laplacian"}, "compression='select'"),

@@ -14,13 +14,21 @@ name                  cost                                  when to use it
 ``backward``          n^4 in all, n^2 memory                a few hundred samples, most of them to be kept
 ``forward_backward``  forward, and m^3 per removal          never worse than ``forward``, a little dearer
 ``ransac``            n m (d + m) per trial                 a small improvement on ``random`` for any n
+``rpcholesky``        n m (d + m), n m memory               data with outliers or very uneven density
+``leverage``          n m (d + m)                           the same, with theory for the spectral norm
+``greedy``            n m (d + m), n m memory               low-rank kernels; the same basis for any seed
+``dsquared``          n m d                                 cheaper than ``kmeans``, its start
+``farthest``          n m d                                 samples must cover the data evenly
 ====================  ====================================  ==================================================
 
 ``forward``, ``backward``, ``forward_backward`` and ``ransac`` minimise the empirical error of SubKPCA of
 rank r (see :mod:`kpca_lab.selectors.criterion`), so they depend on the kernel, ``n_components`` and
-``center``; ``kmeans`` depends on the points alone. All but the two K-means selectors take precomputed
-kernels. A name stands for the selector with its default options; pass an object, such as
-``ForwardSelector(per_step=5)``, for others.
+``center``; ``kmeans`` depends on the points alone and the last five on the kernel. All but the two K-means
+selectors take precomputed kernels. A selector whose class attribute ``nested`` is True returns numbers in
+the order in which they were chosen: with the same seed, a smaller basis is the start of a larger one.
+From many samples, most choose among some of them only, see :mod:`kpca_lab.selectors.subsample`. A name
+stands for the selector with its default options; pass an object, such as ``ForwardSelector(per_step=5)``,
+for others.
 
 References
 ----------
@@ -31,11 +39,16 @@ References
 from functools import partial
 
 from kpca_lab.selectors.backward import BackwardSelector, ForwardBackwardSelector
+from kpca_lab.selectors.dsquared import DSquaredSelector
+from kpca_lab.selectors.farthest import FarthestSelector
 from kpca_lab.selectors.forward import ForwardSelector
+from kpca_lab.selectors.greedy import GreedySelector
 from kpca_lab.selectors.kernel_kmeans import KernelKMeansSelector
 from kpca_lab.selectors.kmeans import KMeansSelector
+from kpca_lab.selectors.leverage import LeverageSelector
 from kpca_lab.selectors.random import RandomSelector
 from kpca_lab.selectors.ransac import RansacSelector
+from kpca_lab.selectors.rpcholesky import RPCholeskySelector
 
 SELECTORS = {
     "random": RandomSelector,
@@ -46,6 +59,11 @@ SELECTORS = {
     "backward": BackwardSelector,
     "forward_backward": ForwardBackwardSelector,
     "ransac": RansacSelector,
+    "rpcholesky": RPCholeskySelector,
+    "leverage": LeverageSelector,
+    "greedy": GreedySelector,
+    "dsquared": DSquaredSelector,
+    "farthest": FarthestSelector,
 }
 
 
@@ -64,10 +82,15 @@ def get_selector(selector):
 __all__ = [
     "SELECTORS",
     "BackwardSelector",
+    "DSquaredSelector",
+    "FarthestSelector",
     "ForwardBackwardSelector",
     "ForwardSelector",
+    "GreedySelector",
     "KMeansSelector",
     "KernelKMeansSelector",
+    "LeverageSelector",
+    "RPCholeskySelector",
     "RandomSelector",
     "RansacSelector",
     "get_selector",

@@ -1,6 +1,7 @@
 """Backward search, and forward search followed by it (Washizawa 2012, Section 4.1.2)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -49,6 +50,8 @@ class BackwardSelector:
 
     per_step: int = 1
 
+    nested: ClassVar[bool] = False
+
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng=None) -> np.ndarray:
         """Return the numbers of the samples that are left, in ascending order."""
         n = X.shape[0]
@@ -87,6 +90,8 @@ class ForwardBackwardSelector:
 
     overshoot: float = 1.5
     rounds: int = 1
+
+    nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng=None) -> np.ndarray:
         """Return the numbers of the chosen samples."""

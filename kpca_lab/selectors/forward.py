@@ -1,6 +1,7 @@
 """Greedy forward search (Washizawa 2012, Section 4.1.1 and Algorithm 1)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dger
@@ -51,6 +52,8 @@ class ForwardSelector:
 
     per_step: int = 1
     candidates: int | None = None
+
+    nested: ClassVar[bool] = True
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng=None) -> np.ndarray:
         """Return the numbers of the chosen samples, in the order in which they were chosen.

@@ -1,6 +1,7 @@
 """K-means clustering in feature space (Girolami 2002)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +38,8 @@ class KernelKMeansSelector:
     """
 
     max_iter: int = 100
+
+    nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the chosen samples."""

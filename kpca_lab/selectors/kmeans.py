@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -56,6 +57,8 @@ class KMeansSelector:
     n_init: int = 1
     max_iter: int | None = None
     largest_pass: float = 1e10
+
+    nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel=None, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the chosen samples, or the centroids as rows."""

@@ -1,6 +1,7 @@
 """Uniform random choice."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,6 +9,8 @@ import numpy as np
 @dataclass(frozen=True)
 class RandomSelector:
     """Choose basis samples uniformly at random, without repetition."""
+
+    nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel=None, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the chosen samples."""

@@ -1,6 +1,7 @@
 """The best of many random choices (Washizawa 2012, Section 4.1.3)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class RansacSelector:
     """
 
     n_trials: int = 20
+
+    nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the samples of the best draw."""

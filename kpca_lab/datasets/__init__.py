@@ -6,10 +6,11 @@ and looked for: see :mod:`kpca_lab.datasets.locations`.
 
 from kpca_lab.datasets.catalogue import dataset_options, list_datasets, load_dataset
 from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
-from kpca_lab.datasets.fetch import DatasetUnavailableError, DataVariantWarning
+from kpca_lab.datasets.fetch import DatasetUnavailableError
 from kpca_lab.datasets.scaling import scale
 from kpca_lab.datasets.seeds import derive_rng, derive_seed
 from kpca_lab.datasets.splits import Protocol, Split, iter_splits, protocol_of, split
+from kpca_lab.datasets.substitutes import DataVariantWarning
 
 __all__ = [
     "DataVariantWarning",

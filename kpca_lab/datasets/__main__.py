@@ -12,10 +12,11 @@ import sys
 import warnings
 
 from kpca_lab.datasets.catalogue import CATALOGUE, dataset_options, entry_of
-from kpca_lab.datasets.fetch import DatasetUnavailableError, DataVariantWarning, obtain, sha256_of
+from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
 from kpca_lab.datasets.locations import cache_dir, mirror
 from kpca_lab.datasets.registry import FILE_SETS
 from kpca_lab.datasets.splits import protocol_of
+from kpca_lab.datasets.substitutes import DataVariantWarning
 from kpca_lab.datasets.yaleb import COMPLETE_ADDRESS
 
 TABLE_HEAD = ("data set", "status", "source", "size", "hash ok", "terms")

@@ -12,7 +12,6 @@ import os
 import shutil
 import tempfile
 import time
-import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,22 +21,17 @@ from kpca_lab.datasets.debian import extract_from_package
 from kpca_lab.datasets.download import DownloadError, Downloads
 from kpca_lab.datasets.locations import cache_dir, is_address, is_offline, mirror
 from kpca_lab.datasets.rewrite import REWRITES
+from kpca_lab.datasets.substitutes import warn_of_substitutes
 from kpca_lab.datasets.wheels import iter_wheels
 from kpca_lab.extras import require
 
-__all__ = ["DataVariantWarning", "DatasetUnavailableError", "obtain", "sha256_of"]
+__all__ = ["DatasetUnavailableError", "obtain", "sha256_of"]
 
 MAX_ARCHIVE_BYTES = 200_000_000
 # A host that did not answer is not asked again for so long, where a substitute is at hand.
 REST_SECONDS = 600
-# Tells the processes that this one starts what it has warned of: "PID:NAME,NAME".
-_WARNED = "_KPCA_LAB_WARNED"
 
 _log = logging.getLogger(__name__)
-
-
-class DataVariantWarning(UserWarning):
-    """The values loaded differ from those of the reference file."""
 
 
 class DatasetUnavailableError(RuntimeError):
@@ -91,7 +85,8 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
     """Return all files of a set, each verified and in the cache.
 
     Where the cache has but a substitute with other values, the file itself is looked for again and
-    replaces it. If it still cannot be had, a warning says so, once for a process and those it starts.
+    replaces it. If it still cannot be had, a warning says so, once for a process and those
+    it starts.
 
     Parameters
     ----------
@@ -124,7 +119,7 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
         except OSError:  # a substitute in a cache that cannot be written to is still there
             if not all(ready):
                 raise
-    _warn_of_substitutes(name, [record for _, record in ready])
+    warn_of_substitutes(name, [record for _, record in ready])
     return ready
 
 
@@ -162,23 +157,6 @@ def _rest(dead_hosts):
     for host, why in dead_hosts.items():
         if host not in _resting_hosts():
             (folder / host).write_text(why)
-
-
-def _warn_of_substitutes(dataset, records):
-    notes = sorted({record.note for record in records if record.note})
-    if not notes:
-        return
-    who, _, names = os.environ.get(_WARNED, "").partition(":")
-    known = names.split(",") if names else []
-    if dataset in known and who != str(os.getpid()):
-        return
-    os.environ[_WARNED] = f"{os.getpid()}:{','.join(dict.fromkeys([*known, dataset]))}"
-    command = f"python -m kpca_lab.datasets fetch {dataset}"
-    warnings.warn(
-        f"{dataset}: {'; '.join(notes)}; '{command}' looks for the exact file again",
-        DataVariantWarning,
-        stacklevel=3,
-    )
 
 
 @contextmanager

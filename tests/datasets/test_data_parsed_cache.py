@@ -1,5 +1,7 @@
 """Parsed arrays are kept, found again, and never trusted blindly."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,10 @@ def test_another_name_version_or_raw_file_is_parsed_anew(parser, name, version, 
     assert len(parser.calls) == 2
 
 
-@pytest.mark.parametrize("damage", ["truncate", "tamper", "pickle", "remove", "garbage index", "odd index"])
+@pytest.mark.parametrize(
+    "damage",
+    ["truncate", "tamper", "pickle", "remove", "garbage index", "odd index", "no list", "short list"],
+)
 def test_a_damaged_entry_is_parsed_anew_and_replaced(parser, cache, damage):
     expected = load_or_parse("a/b", 1, [RECORD], parser)
     entry = entry_of(cache)
@@ -66,8 +71,13 @@ def test_a_damaged_entry_is_parsed_anew_and_replaced(parser, cache, damage):
         array.unlink()
     elif damage == "garbage index":
         (entry / "hashes.json").write_text("{")
-    else:
+    elif damage == "odd index":
         (entry / "hashes.json").write_text("[1]")
+    elif damage == "no list":
+        (entry / "hashes.json").write_text("{}")
+    else:
+        hashes = json.loads((entry / "hashes.json").read_text())
+        (entry / "hashes.json").write_text(json.dumps({"labels": hashes["labels"]}))
     for calls in (2, 2):
         found = load_or_parse("a/b", 1, [RECORD], parser)
         np.testing.assert_array_equal(found["x"], expected["x"])

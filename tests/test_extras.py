@@ -34,16 +34,19 @@ def test_a_missing_package_is_one_line_with_the_command():
 
 
 def test_generated_data_and_arrays_need_no_optional_package(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2")
     finished = run_bare(
         f"""
 import numpy as np
 import kpca_lab.datasets
 from kpca_lab.datasets import load_dataset
 assert load_dataset("artificial2d").X.shape[1] == 2
+np.save({str(tmp_path / "a.npy")!r}, np.eye(3))
+assert load_dataset("npy", path={str(tmp_path / "a.npy")!r}).X.shape == (3, 3)
 np.savez({str(tmp_path / "a.npz")!r}, X=np.eye(3))
 assert load_dataset("npz", path={str(tmp_path / "a.npz")!r}).X.shape == (3, 3)
 for call in (
-    lambda: load_dataset("csv", path={str(tmp_path / "a.npy")!r}),
+    lambda: load_dataset("csv", path={str(tmp_path / "a.csv")!r}),
     lambda: load_dataset("usps"),
 ):
     try:

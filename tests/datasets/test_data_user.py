@@ -1,6 +1,7 @@
 """The user's own files: formats, targets, missing values, refusals."""
 
 import gzip
+import io
 
 import numpy as np
 import pandas as pd
@@ -74,8 +75,144 @@ def test_a_missing_target_is_never_made_up(table):
 
 
 def test_columns_without_numbers_are_named(table):
-    with pytest.raises(ValueError, match="not numbers: kind"):
-        load_dataset("csv", path=table())
+    mixed = TABLE.assign(ok=[True, False, True, True], day=["2020-01-02"] * 4, price=["1", "2", "many", "3"])
+    told = r"kind \(text such as 'a'\), price \(numbers but for 1 values, first 'many' in row 2\), "
+    told += r"ok \(truth value\), day \(date\); choose categorical=onehot .*, ordinal .*, drop"
+    with pytest.raises(ValueError, match=f"table.csv: these columns are not numbers: {told}"):
+        load_dataset("csv", path=table(mixed))
+    with pytest.raises(ValueError, match="categorical must be one of error, onehot, ordinal, drop, not"):
+        load_dataset("csv", path=table(mixed), categorical="one")
+
+
+CATEGORIES = pd.DataFrame(
+    {
+        "size": [3.0, 1.0, 2.0],
+        "colour": ["red", "blue", "red"],
+        "ok": [True, False, True],
+        "day": pd.to_datetime(["1970-01-02", "1970-01-01", "1970-01-03"]),
+    }
+)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_categories_become_numbers_as_asked(table, form):
+    path = table(CATEGORIES, form)
+    ordinal = load_dataset(form, path=path, categorical="ordinal")
+    assert ordinal.X.tolist() == [[3, 1, 1, 1], [1, 0, 0, 0], [2, 1, 1, 2]]
+    assert ordinal.feature_names == ("size", "colour", "ok", "day")
+    onehot = load_dataset(form, path=path, categorical="onehot", columns=["size", "colour", "ok"])
+    assert onehot.X.tolist() == [[3, 0, 1, 1], [1, 1, 0, 0], [2, 0, 1, 1]]
+    assert onehot.feature_names == ("size", "colour=blue", "colour=red", "ok")
+    dropped = load_dataset(form, path=path, categorical="drop")
+    assert (dropped.X.tolist(), dropped.feature_names) == ([[3], [1], [2]], ("size",))
+    with pytest.raises(ValueError, match="no column is left"):
+        load_dataset(form, path=path, categorical="drop", columns=["colour", "day"])
+
+
+def test_a_missing_category_stays_missing(table):
+    path = table(pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, None, False]}))
+    for categorical in ("onehot", "ordinal"):
+        with pytest.raises(ValueError, match="missing or infinite"):
+            load_dataset("csv", path=path, categorical=categorical)
+        assert len(load_dataset("csv", path=path, categorical=categorical, missing="drop").X) == 2
+    filled = load_dataset("csv", path=path, categorical="onehot", missing="mean")
+    np.testing.assert_array_equal(filled.X, [[1, 1, 0, 1], [2, 0.5, 0.5, 0.5], [3, 0, 1, 0]])
+
+
+def test_too_many_categories_and_unclear_dates_are_refused(table):
+    path = table(pd.DataFrame({"key": [f"k{i}" for i in range(101)]}))
+    with pytest.raises(ValueError, match="column key has 101 different values, more than 100"):
+        load_dataset("csv", path=path, categorical="onehot")
+    path = table(pd.DataFrame({"day": ["01/02/2020", "03/04/2020"]}))
+    with pytest.raises(ValueError, match=r"read in 2 ways .* YYYY-MM-DD"):
+        load_dataset("csv", path=path, categorical="ordinal")
+    path = table(pd.DataFrame({"day": ["01/02/1970", "13/02/1970"]}))
+    assert load_dataset("csv", path=path, categorical="ordinal").X.tolist() == [[31], [43]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1.5,2\n-3e-1,4\n",
+        "a;b\n1,5;2\n-3e-1;4\n",
+        "a\tb\n1,5\t2\n-0,3\t4\n",
+        "a|b\n1.5|2\n-0.3|4\n",
+        "a   b\n 1,5 2\n-0,3   4\n",
+        '"a";"b"\n"1,5";"2"\n"-0,3";"4"\n',
+        "a, b\n1.5, 2\n-0.3, 4\n",
+        "a;b;\n1.5;2;\n-0.3;4;\n",
+        "\ufeffa,b\r\n1.5,2\r\n-0.3,4\r\n",
+    ],
+)
+def test_the_separator_and_the_decimal_sign_are_found_out(tmp_path, text):
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode())
+    found = load_dataset("csv", path=path)
+    np.testing.assert_array_equal(found.X, [[1.5, 2], [-0.3, 4]])
+    assert found.feature_names == ("a", "b")
+
+
+def test_what_is_said_of_a_csv_file_holds(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("1,5\n2,7\n")
+    assert load_dataset("csv", path=path).X.tolist() == [[1, 5], [2, 7]]
+    assert load_dataset("csv", path=path, delimiter=";", decimal=",").X.tolist() == [[1.5], [2.7]]
+    with pytest.raises(ValueError, match="decimal must be"):
+        load_dataset("csv", path=path, decimal=":")
+    with pytest.raises(ValueError, match="delimiter must be one character"):
+        load_dataset("csv", path=path, delimiter="::")
+
+
+def _npy_of_shape(shape):
+    content = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(content, header)
+    return content.getvalue() + b"x" * 64
+
+
+def _npz():
+    content = io.BytesIO()
+    np.savez(content, X=np.eye(2))
+    return content.getvalue()
+
+
+def _parquet():
+    content = io.BytesIO()
+    TABLE.to_parquet(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "told"),
+    [
+        ("csv", b"", "own.dat is empty"),
+        ("csv", b"\n \n\n", "own.dat is empty"),
+        ("csv", b"a,b\n", "own.dat has no rows"),
+        ("csv", b'a,b\n1,"2\n3,4\n', "EOF inside string starting at row 1; check quotation marks"),
+        ("csv", b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
+        ("csv", b"a,b\n1,2,3\n3,4,5\n", "rows with more cells than its first line"),
+        ("csv", b"a,b\n1,\xff\n", "own.dat is not UTF-8 text"),
+        ("csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8 text: it holds zero bytes"),
+        ("csv", gzip.compress(b"a,b\n1,2\n")[:-12], "cannot be decompressed"),
+        ("csv", _npz(), "own.dat is a zip archive such as NPZ, not csv: load an NPZ file as npz"),
+        ("csv", _parquet(), "own.dat is a Parquet file, not csv: load it as parquet"),
+        ("parquet", b"", "own.dat is empty"),
+        ("parquet", _parquet()[:-100], "cannot be read as Parquet, it is damaged"),
+        ("parquet", _npz(), "not parquet: load an NPZ file as npz"),
+        ("npy", b"", "own.dat is empty"),
+        ("npy", _npz(), "not npy: load an NPZ file as npz"),
+        ("npy", _npy_of_shape((10**9, 10**6)), r"announces 8000000000000000 bytes, .* and holds 64"),
+        ("npy", _npy_of_shape((10**15, 10**15)), "it is damaged or was not written to its end"),
+        ("npy", _npy_of_shape((3, 3)), "announces 72 bytes"),
+        ("npz", _npz()[:-40], "own.dat cannot be read as NPZ"),
+        ("npz", _npy_of_shape((2, 4)), "own.dat is an NPY file, not npz: load it as npy"),
+    ],
+)
+def test_files_that_are_damaged_or_of_another_kind_are_refused_in_words(tmp_path, form, content, told):
+    path = tmp_path / "own.dat"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=told):
+        load_dataset(form, path=path)
 
 
 def test_an_empty_column_or_nothing_left_is_an_error(table):
@@ -167,6 +304,10 @@ def test_a_pickle_under_another_name_is_refused(tmp_path):
 def test_a_missing_file_or_path_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nothing\.csv"):
         load_dataset("csv", path=tmp_path / "nothing.csv")
+    with pytest.raises(ValueError, match="there is no such user"):
+        load_dataset("csv", path="~no-such-user/a.csv")
+    with pytest.raises(FileNotFoundError, match="a folder, not a file"):
+        load_dataset("csv", path=tmp_path)
     with pytest.raises(ValueError, match="csv needs the option path="):
         load_dataset("csv")
     with pytest.raises(ValueError, match="give the path"):

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from kpca_lab.selectors.criterion import check_count, check_matrix_size
 from kpca_lab.selectors.kmeans import distinct_nearest
+from kpca_lab.selectors.subsample import candidates
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class KernelKMeansSelector:
     ----------
     max_iter : int
         Largest number of passes.
+    max_samples : int or None, default=10000
+        From more samples than this, so many are drawn to cluster, see
+        :mod:`kpca_lab.selectors.subsample`.
 
     References
     ----------
@@ -38,14 +42,18 @@ class KernelKMeansSelector:
     """
 
     max_iter: int = 100
+    max_samples: int | None = 10_000
 
     nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the chosen samples."""
-        n = X.shape[0]
-        n_basis = check_count("n_basis", n_basis, most=n)
+        n_basis = check_count("n_basis", n_basis, most=X.shape[0])
         max_iter = check_count("max_iter", self.max_iter)
+        rows = candidates(X.shape[0], n_basis, self.max_samples, rng)
+        if rows is not None:
+            X = X[rows]
+        n = X.shape[0]
         check_matrix_size("kernel_kmeans", n, n, "choose 'kmeans' or 'random'")
         # Distances do not see the constant and the offsets of the kernel: its core is enough.
         core = kernel.anchored(X).core(X, X)
@@ -57,7 +65,8 @@ class KernelKMeansSelector:
                 break
             labels = new_labels
         distances = _distances_to_means(core, labels, n_basis)
-        return distinct_nearest(distances.argmin(axis=0), lambda j: distances[:, j])
+        nearest = distinct_nearest(distances.argmin(axis=0), lambda j: distances[:, j])
+        return nearest if rows is None else rows[nearest]
 
 
 def _distances_to_seeds(core: np.ndarray, n_clusters: int, rng) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import check_count, check_criterion, check_rank
+from kpca_lab.selectors.subsample import candidates
 from kpca_lab.span import CriterionSet
 
 
@@ -21,6 +22,9 @@ class RansacSelector:
     ----------
     n_trials : int
         Number of draws.
+    max_samples : int or None, default=20000
+        From more samples than this, so many are drawn, and bases are drawn from these and judged on them,
+        see :mod:`kpca_lab.selectors.subsample`.
 
     Examples
     --------
@@ -32,21 +36,25 @@ class RansacSelector:
     """
 
     n_trials: int = 20
+    max_samples: int | None = 20_000
 
     nested: ClassVar[bool] = False
 
     def select(self, X, n_basis, *, kernel, n_components=None, center=True, rng) -> np.ndarray:
         """Return the numbers of the samples of the best draw."""
-        n = X.shape[0]
-        n_basis = check_count("n_basis", n_basis, most=n)
+        n_basis = check_count("n_basis", n_basis, most=X.shape[0])
         rank = check_rank(n_components)
+        rows = candidates(X.shape[0], n_basis, self.max_samples, rng)
+        if rows is not None:
+            X = X[rows]
+        n = X.shape[0]
         best, most_captured = None, -np.inf
         for _ in range(check_count("n_trials", self.n_trials)):
             drawn = rng.choice(n, size=n_basis, replace=False)
             captured = captured_by(X, drawn, kernel, rank, center)
             if captured > most_captured:
                 best, most_captured = drawn, captured
-        return best
+        return best if rows is None else rows[best]
 
 
 def captured_by(X, basis: np.ndarray, kernel, rank: float, center) -> float:

@@ -25,8 +25,6 @@ from kpca_lab.selectors import (
 from kpca_lab.selectors.leverage import leverage_scores
 from kpca_lab.suite.config import CONF
 
-PIVOTING = [RPCholeskySelector, DSquaredSelector, GreedySelector, FarthestSelector]
-
 
 def select(selector, X, n_basis, *, seed=0, kernel="rbf", **parameters):
     kernel = kernel_of(X, kernel, **parameters)
@@ -132,17 +130,6 @@ def test_sparse_samples_give_the_same_choice(name, kernel):
     X = np.random.default_rng(8).standard_normal((50, 6)) * (np.random.default_rng(9).random((50, 6)) < 0.5)
     found = select(get_selector(name), X, 5, kernel=kernel)
     assert np.array_equal(select(get_selector(name), sparse.csr_array(X), 5, kernel=kernel), found)
-
-
-@pytest.mark.parametrize("selector", PIVOTING)
-def test_from_many_samples_some_are_drawn_to_choose_among(selector):
-    X = np.random.default_rng(10).standard_normal((300, 2))
-    kept = np.sort(np.random.default_rng(0).choice(300, 50, replace=False))
-    found = select(selector(max_samples=50), X, 20)
-    assert set(found) <= set(kept)
-    assert len(set(select(selector(max_samples=5), X, 20))) == 20
-    all_of_them = select(selector(max_samples=300), X, 20)
-    assert np.array_equal(all_of_them, select(selector(max_samples=None), X, 20))
 
 
 @pytest.mark.parametrize(

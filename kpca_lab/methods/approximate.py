@@ -7,7 +7,13 @@ from sklearn.utils.validation import validate_data
 
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, take_rows
+from kpca_lab.methods.base import (
+    OperatorEstimator,
+    check_center,
+    check_n_components,
+    n_components_kept,
+    take_rows,
+)
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -22,8 +28,9 @@ class APCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components, instead of the one that ``alpha`` gives.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9), instead of the
+        number that ``alpha`` gives.
     alpha : float
         Share of the variance, between 0 and 1, that may be left out; with 0 this is PCA.
 
@@ -37,6 +44,9 @@ class APCA(OperatorEstimator):
         Mean of all samples.
     eigenvalues_ : ndarray of shape (n_components_,)
         Sums of squares of the used samples along the axes.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of all samples, and their shares of ``total_variance_``, that of
+        all samples: what the axes explain at least.
     n_used_ : int
         Number ``m`` of samples that the axes were found from.
     used_indices_ : ndarray of shape (n_used_,)
@@ -72,7 +82,8 @@ class APCA(OperatorEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         kernel = make_kernel("linear", n_features=X.shape[1]).anchored(X)
         centred = X - kernel.origin
-        self.used_indices_ = _farthest(np.einsum("ij,ij->i", centred, centred), self.alpha)
+        square_norms = np.einsum("ij,ij->i", centred, centred)
+        self.used_indices_ = _farthest(square_norms, self.alpha)
         # The triangular factor has the singular values of the rows without squaring their condition number.
         triangle = np.linalg.qr(centred[self.used_indices_], mode="r")
         _, singular_values, axes = np.linalg.svd(triangle, full_matrices=False)
@@ -80,8 +91,10 @@ class APCA(OperatorEstimator):
         noise = 10 * len(X) * np.finfo(np.float64).eps * np.abs(X).max()
         rank = np.count_nonzero(singular_values > noise)
         eigenvalues = singular_values**2
-        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank)
+        total = square_norms.sum()
+        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank, total)
         self.eigenvalues_ = eigenvalues[:k]
+        self._set_variances(total, len(square_norms))
         self.components_ = fix_signs(axes[:k].T).T
         self.mean_ = kernel.origin
         step = np.sqrt(np.mean(centred**2)) or 1.0
@@ -115,8 +128,9 @@ class AKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components, instead of the one that ``alpha`` gives.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9), instead of the
+        number that ``alpha`` gives.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -135,6 +149,9 @@ class AKPCA(OperatorEstimator):
         A projector; if centred, it keeps all samples, since their mean is an expansion over them.
     eigenvalues_ : ndarray of shape (n_components_,)
         Largest eigenvalues of the used block of the (centred) kernel matrix.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of all samples, and their shares of ``total_variance_``, that of
+        all samples: what the components explain at least.
     n_used_ : int
         Number ``m`` of samples that the components were found from.
     used_indices_ : ndarray of shape (n_used_,)
@@ -203,8 +220,10 @@ class AKPCA(OperatorEstimator):
 
         eigenvalues, vectors = top_eigenpairs(block)
         rank = numerical_rank(eigenvalues, rank_tolerance(n))
-        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank)
+        total = square_norms.sum()
+        k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank, total)
         self.eigenvalues_ = eigenvalues[:k]
+        self._set_variances(total, len(square_norms))
         coefficients = vectors[:, :k] / np.sqrt(self.eigenvalues_)
         if not center:
             self.operator_ = FeatureOperator(kernel, Expansion.over(chosen, coefficients), orthonormal=True)
@@ -239,12 +258,14 @@ def _least_number(values: np.ndarray, alpha: float) -> int:
     return int(np.searchsorted(totals, (1 - alpha / 2) * totals[-1])) + 1
 
 
-def _number_of_components(n_components: int | None, eigenvalues, alpha: float, rank: int) -> int:
+def _number_of_components(
+    n_components: int | float | None, eigenvalues, alpha: float, rank: int, total: float
+) -> int:
     """``n_components``, or what ``alpha`` asks for, within the numerical rank."""
     wanted = check_n_components(n_components, len(eigenvalues))
     if n_components is None:
         wanted = _least_number(eigenvalues, alpha)
-    return min(wanted, rank)
+    return n_components_kept(n_components, eigenvalues[: min(wanted, rank)], total)
 
 
 def _linear_operator(kernel: Kernel, axes: np.ndarray, step: float) -> FeatureOperator:

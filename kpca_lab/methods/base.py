@@ -18,13 +18,32 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """A scikit-learn transformer whose ``fit`` finds a :class:`~kpca_lab.operator.FeatureOperator`.
 
     A subclass assigns its parameters in ``__init__`` (``kernel``, ``gamma``, ``degree``, ``coef0`` and
-    ``kernel_params`` among them) and in ``fit`` calls :meth:`_start` and sets ``operator_``. ``gamma_`` is
-    the width that was used: the number that ``gamma`` stands for (None for a callable and a precomputed
-    kernel).
+    ``kernel_params`` among them) and in ``fit`` calls :meth:`_start`, sets ``operator_`` and
+    ``eigenvalues_``, and calls :meth:`_set_variances`.
+
+    Attributes
+    ----------
+    operator_ : FeatureOperator
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Sums of squares of the training samples along the components, or what the method has for them.
+    gamma_ : float or None
+        The width that was used: the number that ``gamma`` stands for (None for a callable and a precomputed
+        kernel).
+    total_variance_ : float
+        Mean squared distance in feature space of the training samples from what is subtracted of them.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Mean squares of the training samples along the components, ``eigenvalues_ / n``: what is left of
+        the total is the empirical error, where the components are orthonormal.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the total variance, not only of what was kept.
     """
 
     operator_: FeatureOperator
+    eigenvalues_: np.ndarray
     gamma_: float | None
+    total_variance_: float
+    explained_variance_: np.ndarray
+    explained_variance_ratio_: np.ndarray
     _accepts_sparse = False
 
     @property
@@ -125,6 +144,41 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         found = inverse_transform(self.operator_, components, targets=targets, alpha=alpha)
         return found.astype(components.dtype, copy=False)
 
+    def score(self, X, y=None) -> float:
+        """The share of the variance of samples, in feature space, that the components reconstruct.
+
+        One less the empirical error over the mean squared distance of the samples from the model's mean: 1 is
+        perfect, 0 is as good as no components. On samples held out it can be used to choose ``n_basis``,
+        a selector or a method. It grows with ``n_components`` as long as the components are orthonormal, so
+        take the least number that is good enough, for instance by the ``refit`` of
+        :class:`~sklearn.model_selection.GridSearchCV`. It cannot choose ``gamma`` or the kernel: each has
+        a feature space of its own, and the smaller ``gamma`` is, the easier is the reconstruction in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Not possible with a precomputed kernel, which does not tell ``k(x, x)`` of new samples.
+        y : ignored
+
+        Returns
+        -------
+        float
+            At most 1. Samples that all lie at the mean have nothing to reconstruct: 1.
+        """
+        X = self._samples(X)
+        return variance_share(self.operator_.residual(X), self.operator_.centred_square_norm(X))
+
+    def _set_variances(self, total: float, n_samples: int, sums: np.ndarray | None = None) -> None:
+        """Set what the components explain.
+
+        ``sums`` are the sums of squares along the components of ``n_samples`` samples, ``eigenvalues_`` by
+        default, and ``total`` is the sum of all their squares.
+        """
+        sums = self.eigenvalues_ if sums is None else sums
+        self.total_variance_ = float(total) / n_samples
+        self.explained_variance_ = sums / n_samples
+        self.explained_variance_ratio_ = sums / total if total > 0 else np.zeros(len(sums))
+
     @property
     def n_components_(self) -> int:
         """Number of components found: at most ``n_components``, fewer where the rank is lower."""
@@ -145,13 +199,51 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def check_n_components(n_components: int | None, limit: int) -> int:
-    """The number of components to look for: ``n_components``, or ``limit`` if that is None or lower."""
-    if n_components is None:
+def check_n_components(n_components: int | float | None, limit: int) -> int:
+    """The number of components to look for: ``n_components``, or ``limit`` if that is None or lower.
+
+    A share of the variance, such as 0.9, asks for all: :func:`n_components_kept` then tells how many to keep.
+    """
+    if n_components is None or is_share(n_components):
         return limit
     if isinstance(n_components, bool) or not isinstance(n_components, Integral) or n_components < 1:
-        raise ValueError(f"n_components must be an integer >= 1 or None, got {n_components!r}.")
+        raise ValueError(
+            "n_components must be an integer >= 1, a share of the variance between 0 and 1, or None, got "
+            f"{n_components!r}."
+        )
     return min(int(n_components), limit)
+
+
+def is_share(n_components: int | float | None) -> bool:
+    """Whether ``n_components`` is a share of the variance, a number between 0 and 1."""
+    return isinstance(n_components, Real) and not isinstance(n_components, Integral) and 0 < n_components < 1
+
+
+def refuse_share(n_components: int | float | None, method: str) -> None:
+    """Raise a ValueError for a share of the variance, where the number must be known beforehand."""
+    if is_share(n_components):
+        raise ValueError(
+            f"{method} must know the number of components before it begins: n_components={n_components!r} "
+            "has no meaning, give an integer."
+        )
+
+
+def n_components_kept(n_components: int | float | None, eigenvalues: np.ndarray, total: float) -> int:
+    """How many components to keep of those that were found, largest eigenvalues first.
+
+    All, unless ``n_components`` is a share of the variance: then the least number whose eigenvalues make
+    up more than this share of ``total``, as in :class:`sklearn.decomposition.PCA`.
+    """
+    if not is_share(n_components):
+        return len(eigenvalues)
+    enough = np.searchsorted(np.cumsum(eigenvalues), n_components * total, side="right") + 1
+    return min(int(enough), len(eigenvalues))
+
+
+def variance_share(residuals: np.ndarray, squares: np.ndarray) -> float:
+    """One less the sum of ``residuals`` over that of ``squares``, and 1 where all squares are zero."""
+    total = float(np.sum(squares))
+    return 1.0 - float(np.sum(residuals)) / total if total > 0 else 1.0
 
 
 def check_size(name: str, size: int | float, n_samples: int) -> int:

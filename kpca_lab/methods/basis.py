@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kpca_lab.kernels import Kernel
-from kpca_lab.methods.base import OperatorEstimator, check_size, take_rows
+from kpca_lab.methods.base import OperatorEstimator, check_size, is_share, take_rows
 from kpca_lab.selectors import get_selector
 
 
@@ -30,7 +30,7 @@ def choose_basis(estimator, samples, kernel: Kernel, n_components, *, center: st
         samples,
         n_basis,
         kernel=kernel,
-        n_components=n_components,
+        n_components=None if is_share(n_components) else n_components,
         center="mean" if center == "mean" else center is not None,
         rng=estimator._generator(),
     )

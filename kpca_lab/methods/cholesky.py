@@ -1,12 +1,23 @@
 """Kernel PCA of an incomplete Cholesky factor of the kernel matrix."""
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
+from kpca_lab.methods.base import (
+    OperatorEstimator,
+    check_center,
+    check_n_components,
+    check_size,
+    n_components_kept,
+)
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
+
+TINY = np.finfo(np.float64).tiny
 
 
 class CholeskyKPCA(OperatorEstimator):
@@ -19,8 +30,9 @@ class CholeskyKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; all with a non-zero eigenvalue by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); all with a
+        non-zero eigenvalue by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -30,7 +42,8 @@ class CholeskyKPCA(OperatorEstimator):
     n_basis : int or float
         Largest number of columns of ``G``, or its share of the number of samples.
     tol : float
-        Stop earlier, when the trace of ``K - G G'`` has fallen to this share of the trace of ``K``.
+        Stop earlier, when the trace of ``K - G G'`` has fallen to this share of the trace of ``K``; a
+        ConvergenceWarning tells if ``n_basis`` columns do not reach it.
     center : bool or "mean"
         Whether to subtract the mean of the samples in feature space.
 
@@ -39,6 +52,10 @@ class CholeskyKPCA(OperatorEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         Eigenvalues of the (centred) ``G G'``.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``, in which the
+        trace of ``K - G G'`` counts in full: it is exact without centring, and otherwise at most that
+        trace too large.
     eigenvectors_ : ndarray of shape (n_samples, n_components_)
     pivots_ : ndarray
         Numbers of the samples whose columns were used, in order.
@@ -89,12 +106,17 @@ class CholeskyKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
         n_basis = check_size("n_basis", self.n_basis, samples.shape[0])
-        G, self.pivots_ = kernel_cholesky(kernel, samples, n_basis, self.tol)
+        G, self.pivots_, left_out = kernel_cholesky(kernel, samples, n_basis, self.tol)
+        self._warn_of_trace_left(left_out / max(kernel.diagonal(samples).sum(), TINY))
         if center:
             G -= G.mean(axis=0)
-        values, directions = top_eigenpairs(G.T @ G, check_n_components(self.n_components, G.shape[1]))
+        inner = G.T @ G
+        total = inner.trace() + left_out
+        values, directions = top_eigenpairs(inner, check_n_components(self.n_components, G.shape[1]))
         rank = numerical_rank(values, rank_tolerance(len(G)))
+        rank = n_components_kept(self.n_components, values[:rank], total)
         self.eigenvalues_ = values[:rank]
+        self._set_variances(total, len(G))
         self.eigenvectors_ = G @ directions[:, :rank] / np.sqrt(self.eigenvalues_)
         coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)  # Eq. (7)
         totals = mean = None
@@ -105,11 +127,20 @@ class CholeskyKPCA(OperatorEstimator):
         self.operator_ = FeatureOperator(kernel, left, mean=mean)
         return self
 
+    def _warn_of_trace_left(self, share: float) -> None:
+        if share > self.tol > 0:
+            warnings.warn(
+                f"{len(self.pivots_)} columns leave {share:.3g} of the trace, more than tol={self.tol!r}: "
+                "raise n_basis.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
 
 def kernel_cholesky(
     kernel: Kernel, samples, max_rank: int, tol: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pivoted incomplete Cholesky factor of the kernel matrix of ``samples``, and its pivots.
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Pivoted incomplete Cholesky factor of the kernel matrix of ``samples``, its pivots, the trace left out.
 
     The first pivot takes away what all samples have in common. That step is done on the parts of the
     kernel, where it cancels exactly, so that the later pivots see no rounding of the large first column.
@@ -118,7 +149,7 @@ def kernel_cholesky(
     diagonal = kernel.diagonal(samples)
     first = int(diagonal.argmax())
     if diagonal[first] <= 0:
-        return np.zeros((len(diagonal), 0)), np.zeros(0, dtype=np.intp)
+        return np.zeros((len(diagonal), 0)), np.zeros(0, dtype=np.intp), 0.0
     core_column = kernel.core_columns(samples)
     with_first = core_column(first)
     offset = kernel.offset(samples)
@@ -136,5 +167,7 @@ def kernel_cholesky(
     stop_at = tol * diagonal.sum()
     later_tol = min(stop_at / remaining.sum(), 1.0) if remaining.sum() > 0 else 1.0
     G, pivots = pivoted_cholesky(remaining, column, max_rank - 1, later_tol)
+    left_out = float(np.maximum(remaining - np.einsum("ij,ij->i", G, G), 0.0).sum())
     root = np.sqrt(diagonal[first])
-    return np.column_stack([root + deviation / root, G]), np.append(first, pivots).astype(np.intp)
+    factor = np.column_stack([root + deviation / root, G])
+    return factor, np.append(first, pivots).astype(np.intp), left_out

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, take_rows
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, refuse_share, take_rows
 from kpca_lab.methods.full import gram_matrix, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -69,6 +69,9 @@ class ElasticNetKPCA(OperatorEstimator):
         Numbers of the samples with a non-zero coefficient in some component.
     eigenvalues_ : ndarray of shape (n_components_,)
         Sums of squares of the samples along the components.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; where
+        components are not orthogonal they share some of it.
     trace_ : list of AdmmTrace
         Objective, residuals and limits of every ADMM step, for each component.
     n_iter_ : int
@@ -143,7 +146,8 @@ class ElasticNetKPCA(OperatorEstimator):
         self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
-        problem = ElasticNet.of(gram_matrix(kernel, samples, center=bool(center)), self)
+        gram = gram_matrix(kernel, samples, center=bool(center))
+        problem = ElasticNet.of(gram, self)
         weights = self._l1_weights(len(problem.eigenvalues))
 
         coefficients = np.zeros((samples.shape[0], len(weights)))
@@ -171,6 +175,7 @@ class ElasticNetKPCA(OperatorEstimator):
         self.support_ = np.flatnonzero(self.coefficients_.any(axis=1))
         image = problem.feature_coordinates(self.coefficients_)
         self.eigenvalues_ = problem.eigenvalues @ image**2
+        self._set_variances(gram.trace(), len(gram))
         used = _orthonormal(self.coefficients_, image) if self.orthonormalize else self.coefficients_
         self.operator_ = self._operator(kernel, samples, used, bool(center))
         return self
@@ -206,6 +211,7 @@ class ElasticNetKPCA(OperatorEstimator):
         return FeatureOperator(kernel, Expansion.over(take_rows(samples, kept), coefficients[kept]))
 
     def _check_parameters(self) -> None:
+        refuse_share(self.n_components, "ElasticNetKPCA")
         for name in ("l2", "eps_abs", "eps_rel", "eps_outer"):
             value = getattr(self, name)
             if not _is_weight(value):

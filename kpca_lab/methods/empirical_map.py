@@ -6,7 +6,13 @@ from sklearn.utils import check_array, check_random_state
 
 from kpca_lab.kernels import BLOCK_BYTES, Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
+from kpca_lab.methods.base import (
+    OperatorEstimator,
+    check_center,
+    check_n_components,
+    check_size,
+    n_components_kept,
+)
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -24,8 +30,9 @@ class EmpiricalMapKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; by default, and at most, ``sketch_size``.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); by default, and
+        at most, ``sketch_size``.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
         Should be positive semidefinite: the squares do not tell the sign of an eigenvalue.
@@ -56,6 +63,9 @@ class EmpiricalMapKPCA(OperatorEstimator):
         Approximate largest eigenvalues of the (centred) kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components_)
         Orthonormal approximations of its eigenvectors.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; as rough as the
+        eigenvalues are, unless ``refine`` is true.
 
     Notes
     -----
@@ -114,15 +124,19 @@ class EmpiricalMapKPCA(OperatorEstimator):
         q = check_size("sketch_size", self.sketch_size, n)
         r = check_n_components(self.n_components, q)
         sketch = sketch_matrix(self.sketch, q, n, self._generator())
-        sketched = gram_product(kernel, samples, sketch.T, center=center)
+        row_means = np.zeros(n)
+        sketched = gram_product(kernel, samples, sketch.T, center=center, row_means=row_means)
         vectors, eigenvalues, _ = np.linalg.svd(sketched, full_matrices=False)
         if self.refine:
             vectors = vectors[:, : numerical_rank(eigenvalues, rank_tolerance(n))]
             ritz = vectors.T @ gram_product(kernel, samples, vectors, center=center)
             eigenvalues, turn = top_eigenpairs((ritz + ritz.T) / 2)
             vectors = vectors @ turn
+        diagonal = kernel.core_diagonal(samples) - row_means if center else kernel.diagonal(samples)
         rank = min(r, numerical_rank(eigenvalues, rank_tolerance(n)))
+        rank = n_components_kept(self.n_components, eigenvalues[:rank], diagonal.sum())
         self.eigenvalues_, self.eigenvectors_ = eigenvalues[:rank], fix_signs(vectors[:, :rank])
+        self._set_variances(diagonal.sum(), n)
 
         coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)
         mean = totals = None
@@ -197,7 +211,15 @@ def sketch_matrix(sketch: str, size: int, dimension: int, rng: np.random.Generat
     raise ValueError(f"sketch={sketch!r} is unknown: choose from {list(SKETCHES)}.")
 
 
-def gram_product(kernel: Kernel, samples, B, *, center: bool, block_bytes: int = BLOCK_BYTES) -> np.ndarray:
+def gram_product(
+    kernel: Kernel,
+    samples,
+    B,
+    *,
+    center: bool,
+    row_means: np.ndarray | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> np.ndarray:
     """The (centred) kernel matrix of the samples times ``B``, without the kernel matrix.
 
     Parameters
@@ -206,6 +228,8 @@ def gram_product(kernel: Kernel, samples, B, *, center: bool, block_bytes: int =
     samples : ndarray of shape (n_samples, n_features)
     B : ndarray or sparse array of shape (n_samples, q)
     center : bool
+    row_means : ndarray of shape (n_samples,), optional
+        Where to write the means of the rows of the kernel's core, which centring needs.
     block_bytes : int
         Size of the blocks of kernel values.
 
@@ -219,7 +243,10 @@ def gram_product(kernel: Kernel, samples, B, *, center: bool, block_bytes: int =
     for rows, core in kernel.core_blocks(samples, samples, block_bytes):
         product[rows] = core @ B
         if center:
-            product[rows] -= np.outer(core.mean(axis=1), totals)
+            means = core.mean(axis=1)
+            product[rows] -= np.outer(means, totals)
+            if row_means is not None:
+                row_means[rows] = means
     if center:
         product -= product.mean(axis=0)
         return product

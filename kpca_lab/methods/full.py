@@ -4,8 +4,11 @@ import numpy as np
 
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
 from kpca_lab.operator import Expansion, FeatureOperator
+
+# What scikit-learn's KernelPCA calls its solvers for a few components.
+SKLEARN_SOLVERS = {"arpack": "iterative", "randomized": "iterative"}
 
 
 class FullKPCA(OperatorEstimator):
@@ -16,8 +19,9 @@ class FullKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; all with a non-zero eigenvalue by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); all with a
+        non-zero eigenvalue by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -26,8 +30,8 @@ class FullKPCA(OperatorEstimator):
         Further parameters of the kernel, as in scikit-learn.
     center : bool or "mean"
         Whether to subtract the mean of the samples in feature space.
-    eigen_solver : {"auto", "dense", "partial", "iterative"}
-        See :func:`kpca_lab.linalg.top_eigenpairs`.
+    eigen_solver : {"auto", "dense", "partial", "iterative", "arpack", "randomized"}
+        See :func:`kpca_lab.linalg.top_eigenpairs`. The last two, scikit-learn's names, stand for "iterative".
     tol : float
         Residual at which the iterative solver stops, relative to the largest eigenvalue.
     random_state : int, RandomState or None
@@ -39,6 +43,8 @@ class FullKPCA(OperatorEstimator):
     eigenvalues_ : ndarray of shape (n_components_,)
         Largest eigenvalues of the (centred) kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components_)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
 
     References
     ----------
@@ -87,15 +93,16 @@ class FullKPCA(OperatorEstimator):
         """Find the components of ``X`` (for a precomputed kernel, of its kernel matrix)."""
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
         samples, kernel = self._start(X, min_samples=2 if center else 1)
-        self.eigenvalues_, self.eigenvectors_, self.operator_ = kpca(
+        self.eigenvalues_, self.eigenvectors_, self.operator_, total = kpca(
             kernel,
             samples,
             self.n_components,
             center=bool(center),
-            solver=self.eigen_solver,
+            solver=SKLEARN_SOLVERS.get(self.eigen_solver, self.eigen_solver),
             rng=self._generator(),
             tol=self.tol,
         )
+        self._set_variances(total, samples.shape[0])
         self._training_dtype = np.float64 if samples.ndim == 1 else samples.dtype
         return self
 
@@ -108,14 +115,14 @@ class FullKPCA(OperatorEstimator):
 def kpca(
     kernel: Kernel,
     samples,
-    n_components: int | None,
+    n_components: int | float | None,
     *,
     center: bool,
     solver: str = "auto",
     rng: np.random.Generator | None = None,
     tol: float = 1e-10,
-) -> tuple[np.ndarray, np.ndarray, FeatureOperator]:
-    """Kernel PCA of ``samples``: eigenvalues, eigenvectors of the Gram matrix, and the projector."""
+) -> tuple[np.ndarray, np.ndarray, FeatureOperator, float]:
+    """Kernel PCA of ``samples``: eigenpairs of the Gram matrix, the projector, and the trace."""
     n = samples.shape[0]
     kernel = kernel.anchored(samples)
     gram = gram_matrix(kernel, samples, center=center)
@@ -126,7 +133,9 @@ def kpca(
         rng=rng,
         tol=tol,
     )
+    total = float(gram.trace())
     rank = numerical_rank(eigenvalues, rank_tolerance(n))
+    rank = n_components_kept(n_components, eigenvalues[:rank], total)
     eigenvalues, vectors = eigenvalues[:rank], vectors[:, :rank]
     coefficients = vectors / np.sqrt(eigenvalues)  # Eq. (7)
     mean = totals = None
@@ -135,7 +144,8 @@ def kpca(
         totals = np.zeros(rank)
         mean = sample_mean(samples)
     left = Expansion.over(samples, coefficients, totals)
-    return eigenvalues, vectors, FeatureOperator(kernel, left, mean=mean, orthonormal=True)
+    operator = FeatureOperator(kernel, left, mean=mean, orthonormal=True)
+    return eigenvalues, vectors, operator, total
 
 
 def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from kpca_lab.linalg import fix_signs, numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components
+from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, refuse_share
 from kpca_lab.methods.full import gram_matrix, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -72,6 +72,8 @@ class HebbianKPCA(OperatorEstimator):
     eigenvalues_ : ndarray of shape (n_components_,)
         Estimates ``lambda_i`` of the largest eigenvalues of the (centred) kernel matrix; after
         ``orthonormalize`` the Ritz values.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
     n_iter_ : int
     converged_ : bool
         Whether ``tol`` ended the iteration.
@@ -168,6 +170,7 @@ class HebbianKPCA(OperatorEstimator):
             self.eigenvalues_, A = _principal_axes(A, gram)
         else:
             self.eigenvalues_ = _eigenvalue_estimates(A, A @ gram)
+        self._set_variances(gram.trace(), len(gram))
         coefficients, totals, mean = A.T, None, None
         if center:
             coefficients = coefficients - coefficients.mean(axis=0)
@@ -178,6 +181,7 @@ class HebbianKPCA(OperatorEstimator):
 
     def _check_parameters(self):
         check_n_components(self.n_components, 1)
+        refuse_share(self.n_components, "HebbianKPCA")
         if self.gain not in GAINS:
             raise ValueError(f"gain must be one of {list(GAINS)}, got {self.gain!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:

@@ -7,7 +7,7 @@ import numpy as np
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_n_components
+from kpca_lab.methods.base import OperatorEstimator, check_n_components, refuse_share
 from kpca_lab.methods.reduced_set import iterated_preimages, selected_points
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.preimage import check_has_preimages, preimage
@@ -54,6 +54,8 @@ class IncrementalKPCA(OperatorEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         Squares of the singular values: without compression, eigenvalues of the centred kernel matrix.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples seen, and their shares of ``total_variance_``.
     n_samples_seen_ : int
     n_points_ : int
         Number of points that components and mean are written over.
@@ -133,6 +135,7 @@ class IncrementalKPCA(OperatorEstimator):
 
     def _check_parameters(self) -> None:
         check_n_components(self.n_components, 1)
+        refuse_share(self.n_components, "IncrementalKPCA")
         if self.compression not in COMPRESSIONS:
             raise ValueError(f"compression must be one of {list(COMPRESSIONS)}, got {self.compression!r}.")
         for name in ("n_preimages", "preimage_max_iter"):
@@ -184,6 +187,7 @@ class IncrementalKPCA(OperatorEstimator):
             state.kernel, state.expansion(basis), mean=state.expansion(state.mean[:, None]), orthonormal=True
         )
         self.eigenvalues_ = state.singular_values**2
+        self._set_variances(state.total, state.n_samples)
         self.n_samples_seen_ = state.n_samples
         self.n_points_ = len(state.points)
         return self
@@ -205,6 +209,7 @@ class State:
     singular_values: np.ndarray
     mean: np.ndarray
     n_samples: int
+    total: float = 0.0  # sum of squares of the samples about their mean
 
     @classmethod
     def empty(cls, kernel: Kernel, n_features: int) -> "State":
@@ -231,6 +236,7 @@ class State:
             self.singular_values,
             np.concatenate([self.mean, np.zeros(len(points))]),
             self.n_samples,
+            self.total,
         )
 
     def updated(self, samples: np.ndarray, n_components: int | None) -> "State":
@@ -250,7 +256,8 @@ class State:
         along = basis.T @ gram_news  # L, Eq. (14)
         beyond = news - basis @ along  # H, Eq. (15)
         beyond -= basis @ (basis.T @ (gram @ beyond))  # what rounding has left of the old components
-        scale = max(np.square(self.singular_values).max(initial=0.0), np.sum(news * gram_news))
+        added = float(np.sum(news * gram_news))
+        scale = max(np.square(self.singular_values).max(initial=0.0), added)
         directions = _orthonormalized(beyond, gram, self._noise(beyond, gram, scale))  # J, Eqs. (16)-(17)
 
         r, extra = basis.shape[1], directions.shape[1]
@@ -262,7 +269,8 @@ class State:
         rank = numerical_rank(singular_values**2, rank_tolerance(len(gram)))
         rank = check_n_components(n_components, rank)
         turned = np.hstack([basis, directions]) @ turn[:, :rank]  # Eq. (18)
-        return State(self.kernel, grown.points, gram, turned, singular_values[:rank], mean, n + c)
+        total = self.total + added
+        return State(self.kernel, grown.points, gram, turned, singular_values[:rank], mean, n + c, total)
 
     def _noise(self, vectors: np.ndarray, gram: np.ndarray, scale: float) -> float:
         """Eigenvalues of ``vectors' gram vectors`` up to this are no directions but rounding of its terms."""
@@ -301,6 +309,7 @@ class State:
             singular_values[order],
             over_frame @ vectors.inner(self.kernel, self.expansion(self.mean[:, None])).ravel(),
             self.n_samples,
+            self.total,
         )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import check_center, check_n_components
+from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.full import gram_matrix, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
@@ -19,8 +19,9 @@ class NystromKPCA(BasisEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; all with a non-zero eigenvalue by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); all with a
+        non-zero eigenvalue by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -44,6 +45,9 @@ class NystromKPCA(BasisEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         Approximate eigenvalues of the whole kernel matrix.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``, which is that
+        of the subset.
     eigenvectors_ : ndarray of shape (n_samples, n_components_)
         Approximate eigenvectors of it.
     basis_ : ndarray of shape (n_basis, n_features)
@@ -75,10 +79,10 @@ class NystromKPCA(BasisEstimator):
         n, m = samples.shape[0], points.shape[0]
         kernel = kernel.anchored(points)
 
-        values, vectors = top_eigenpairs(
-            gram_matrix(kernel, points, center=center), check_n_components(self.n_components, m)
-        )
+        gram = gram_matrix(kernel, points, center=center)
+        values, vectors = top_eigenpairs(gram, check_n_components(self.n_components, m))
         rank = numerical_rank(values, rank_tolerance(m))
+        rank = n_components_kept(self.n_components, values[:rank], gram.trace())
         values, vectors = values[:rank], vectors[:, :rank]
         if center:
             vectors = vectors - vectors.mean(axis=0)
@@ -90,6 +94,7 @@ class NystromKPCA(BasisEstimator):
             cross -= on_subset.inner(kernel, mean).ravel()
         self.eigenvectors_ = np.sqrt(m / n) / values * cross  # Eq. (43)
         self.eigenvalues_ = n / m * values
+        self._set_variances(n / m * gram.trace(), n)
         coefficients = self.eigenvectors_ / np.sqrt(self.eigenvalues_)  # Eq. (7)
         self.operator_ = FeatureOperator(kernel, _about_mean(samples, coefficients, mean), mean=mean)
         return self

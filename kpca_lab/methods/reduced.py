@@ -10,8 +10,9 @@ class ReducedKPCA(BasisEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; all with a non-zero eigenvalue by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); all with a
+        non-zero eigenvalue by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -34,6 +35,8 @@ class ReducedKPCA(BasisEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         Eigenvalues of the kernel matrix of the subset.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Variances of the subset along the components, and their shares of its ``total_variance_``.
     basis_ : ndarray of shape (n_basis, n_features)
     basis_indices_ : ndarray of shape (n_basis,) or None
 
@@ -54,7 +57,8 @@ class ReducedKPCA(BasisEstimator):
         samples, kernel = self._start(X)
         basis = choose_basis(self, samples, kernel, self.n_components, center=center)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
-        self.eigenvalues_, _, self.operator_ = kpca(
+        self.eigenvalues_, _, self.operator_, total = kpca(
             kernel, basis.points, self.n_components, center=center is not None
         )
+        self._set_variances(total, basis.points.shape[0])
         return self

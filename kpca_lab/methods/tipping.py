@@ -14,6 +14,7 @@ from kpca_lab.methods.base import (
     check_center,
     check_n_components,
     check_size,
+    n_components_kept,
     take_rows,
 )
 from kpca_lab.methods.full import sample_mean
@@ -42,8 +43,9 @@ class TippingKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; as many as the weighted samples span by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); as many as the
+        weighted samples span by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
@@ -75,6 +77,8 @@ class TippingKPCA(OperatorEstimator):
         The ``s2`` given or found.
     eigenvalues_ : ndarray of shape (n_components_,)
         The ``lambda_j``: variances of the model along the components, above ``s2``.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Mean squares of the samples along the components, and their shares of ``total_variance_``.
     log_likelihood_ : ndarray of shape (n_iter_ + 1,)
         Before each iteration and at the end, without the terms that do not depend on the weights.
     n_iter_ : int
@@ -155,6 +159,11 @@ class TippingKPCA(OperatorEstimator):
         self.log_likelihood_, self.n_iter_ = result.log_likelihood, len(result.log_likelihood) - 1
         self.basis_indices_ = np.flatnonzero(self.weights_)
         self._set_components(kernel, samples, coordinates if center else None)
+        total = float(np.sum(coordinates**2))
+        sums = np.sum(self.operator_.transform(samples) ** 2, axis=0)
+        kept = n_components_kept(self.n_components, sums, total)
+        self.operator_, self.eigenvalues_ = self.operator_.truncate(kept), self.eigenvalues_[:kept]
+        self._set_variances(total, n, sums[:kept])
         return self
 
     def _check_parameters(self):

@@ -224,7 +224,7 @@ def test_fit_forgets_and_partial_fit_does_not():
         ({"preimage_tol": -1.0}, "preimage_tol"),
         ({"n_components": 0}, "n_components"),
         ({"kernel": "laplacian"}, "compression='select'"),
-        ({"kernel": "poly", "degree": 1.5}, "compression='select'"),
+        ({"kernel": "poly", "degree": 1.5}, "degree"),
         ({"kernel": "precomputed"}, "precomputed"),
     ],
 )

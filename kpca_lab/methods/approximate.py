@@ -14,7 +14,7 @@ from kpca_lab.methods.base import (
     n_components_kept,
     take_rows,
 )
-from kpca_lab.methods.full import sample_mean
+from kpca_lab.methods.full import check_square_memory, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
 
@@ -210,6 +210,7 @@ class AKPCA(OperatorEstimator):
         else:
             square_norms = kernel.diagonal(samples)
         used = self.used_indices_ = _farthest(square_norms, self.alpha)
+        check_square_memory(len(used))
         chosen = take_rows(samples, used)
         if center:
             block = kernel.core(chosen, chosen)  # Eq. (5), of which the constant parts cancel

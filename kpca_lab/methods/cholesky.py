@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.memory import check_memory
 from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
@@ -105,7 +106,9 @@ class CholeskyKPCA(OperatorEstimator):
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol!r}.")
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
-        n_basis = check_size("n_basis", self.n_basis, samples.shape[0])
+        n = samples.shape[0]
+        n_basis = check_size("n_basis", self.n_basis, n)
+        check_memory(3 * 8 * n * n_basis, f"A factor of {n} x {n_basis} numbers", "lower n_basis")
         G, self.pivots_, left_out = kernel_cholesky(kernel, samples, n_basis, self.tol)
         self._warn_of_trace_left(left_out / max(kernel.diagonal(samples).sum(), TINY))
         if center:

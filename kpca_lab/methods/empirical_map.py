@@ -6,6 +6,7 @@ from sklearn.utils import check_array, check_random_state
 
 from kpca_lab.kernels import BLOCK_BYTES, Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.memory import check_memory
 from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
@@ -122,6 +123,7 @@ class EmpiricalMapKPCA(OperatorEstimator):
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
         q = check_size("sketch_size", self.sketch_size, n)
+        check_memory(4 * 8 * n * q, f"A sketch of {n} x {q} numbers", "lower sketch_size")
         r = check_n_components(self.n_components, q)
         sketch = sketch_matrix(self.sketch, q, n, self._generator())
         row_means = np.zeros(n)

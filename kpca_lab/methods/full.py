@@ -4,6 +4,7 @@ import numpy as np
 
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.memory import check_memory
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -150,6 +151,7 @@ def kpca(
 
 def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
     """The kernel matrix of the samples, centred in feature space by Eq. (37) if wanted."""
+    check_square_memory(samples.shape[0])
     if not center:
         return kernel(samples, samples)
     n = samples.shape[0]
@@ -162,6 +164,15 @@ def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
         gram[rows] -= means
         gram[rows] -= (means[rows] - means.mean())[:, None]
     return gram
+
+
+def check_square_memory(n_samples: int) -> None:
+    """Refuse a kernel matrix for which there is no room, with as much again for its decomposition."""
+    check_memory(
+        2 * 8 * n_samples**2,
+        f"The kernel matrix of {n_samples} samples and its decomposition",
+        "use SubsetKPCA, which needs no such matrix, or fewer samples",
+    )
 
 
 def sample_mean(samples) -> Expansion:

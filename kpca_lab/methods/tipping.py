@@ -17,7 +17,7 @@ from kpca_lab.methods.base import (
     n_components_kept,
     take_rows,
 )
-from kpca_lab.methods.full import sample_mean
+from kpca_lab.methods.full import check_square_memory, sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.span import Frame
 
@@ -152,6 +152,7 @@ class TippingKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
+        check_square_memory(n)
         frame = Frame.of(kernel, samples, rank_tolerance(n))
         coordinates = _coordinates(frame, center=center)
         result = self._find_weights(coordinates)

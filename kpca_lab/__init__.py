@@ -10,6 +10,7 @@ from kpca_lab.methods.hebbian import HebbianKPCA
 from kpca_lab.methods.improved import ImprovedKPCA
 from kpca_lab.methods.incremental import IncrementalKPCA
 from kpca_lab.methods.nystrom import NystromKPCA
+from kpca_lab.methods.random_features import RandomFeatureKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.methods.subset import SubsetKPCA
 from kpca_lab.methods.tipping import TippingKPCA
@@ -29,6 +30,7 @@ __all__ = [
     "ImprovedKPCA",
     "IncrementalKPCA",
     "NystromKPCA",
+    "RandomFeatureKPCA",
     "ReducedKPCA",
     "SubsetKPCA",
     "SubspaceClassifier",

@@ -33,6 +33,11 @@ lint: setup ## Check style and format
 bench: setup ## Measure speed against named peers; writes results/bench/
 	$(RUN) scripts/bench.py
 
+.PHONY: audit
+audit: setup ## Licences and known vulnerabilities of what constraints.txt pins
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit || echo 'pip-audit cannot be installed'
+	$(RUN) scripts/audit.py
+
 .PHONY: data
 data: setup ## Fetch and verify every data set that can be had; print a table
 	$(RUN) -m kpca_lab.datasets fetch

@@ -163,11 +163,12 @@ class RowSource(ABC):
 class SlicedRows(RowSource):
     """Rows that are there by number: arrays, memory maps, sparse matrices, h5py, zarr."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, columns: Sequence[int] | None = None) -> None:
         if len(array.shape) != 2:
             raise ValueError(f"Rows must be an array of two dimensions, got shape {tuple(array.shape)}.")
-        super().__init__(array.shape[1])
+        super().__init__(array.shape[1] if columns is None else len(columns))
         self._array = array
+        self._columns = columns
         if array.dtype == np.float32:
             self.dtype = np.dtype(np.float32)
 
@@ -177,18 +178,21 @@ class SlicedRows(RowSource):
 
     def _pieces(self, rows: int) -> Iterator[Any]:
         for start in range(0, self.n_rows, rows):
-            yield self._array[start : start + rows]
+            yield self._narrow(self._array[start : start + rows])
+
+    def _narrow(self, rows: Any) -> Any:
+        return rows if self._columns is None else rows[:, self._columns]
 
     def _take_sorted(self, wanted: np.ndarray) -> Matrix:
         if isinstance(self._array, np.ndarray) or sparse.issparse(self._array):
-            return self._numbers(self._array[wanted])
+            return self._numbers(self._narrow(self._array[wanted]))
         # Whole ranges of rows that hold something wanted: files are slow at single rows.
         rows = self._rows_of(BLOCK_BYTES >> 4)
         found = []
         for number in np.unique(wanted // rows):
             start = int(number) * rows
             inside = wanted[(wanted >= start) & (wanted < start + rows)]
-            found.append(self._numbers(self._array[start : start + rows])[inside - start])
+            found.append(self._numbers(self._narrow(self._array[start : start + rows]))[inside - start])
         return _joined(found)
 
 

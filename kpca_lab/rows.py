@@ -102,7 +102,10 @@ def is_row_source(X: Any) -> bool:
 
 def _from_path(path: Path) -> RowSource:
     if path.suffix == ".npy" and path.is_file():
-        return SlicedRows(np.load(path, mmap_mode="r", allow_pickle=False))
+        try:
+            return SlicedRows(np.load(path, mmap_mode="r", allow_pickle=False))
+        except (ValueError, EOFError, OverflowError) as error:
+            raise ValueError(f"{path.name} cannot be read as an NPY file: {error}") from error
     if path.is_dir() or (path.suffix in (".parquet", ".pq") and path.is_file()):
         require("pyarrow", "data")
         return _from_arrow(require("pyarrow.dataset", "data").dataset(path, format="parquet"))

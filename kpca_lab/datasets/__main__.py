@@ -128,8 +128,8 @@ def _fetch(names):
         rows.append(("yaleb:complete", "by hand", "-", "-", "-", f"see {COMPLETE_ADDRESS}"))
     _print_table(TABLE_HEAD, rows)
     print(f"\ncache: {cache_dir()}")
-    for _, error in failures:
-        print(f"\n{error}", file=sys.stderr)
+    for _, failure in failures:
+        print(f"\n{failure}", file=sys.stderr)
     return 1 if failures and names else 0
 
 

@@ -18,7 +18,16 @@ from kpca_lab.datasets.csv_format import CsvFormat, detect_format
 from kpca_lab.datasets.locations import full_path
 from kpca_lab.extras import require
 
-__all__ = ["existing_file", "read_csv", "read_npy", "read_npz", "read_parquet"]
+__all__ = [
+    "csv_format",
+    "existing_file",
+    "open_text",
+    "read_csv",
+    "read_npy",
+    "read_npz",
+    "read_parquet",
+    "refuse_other_kinds",
+]
 
 # What other kinds of files begin with, and how to load them.
 _BEGINNINGS = {
@@ -43,7 +52,8 @@ def existing_file(path: str | os.PathLike | None) -> Path:
     return file
 
 
-def _refuse_other_kinds(file: Path, kind: str) -> None:
+def refuse_other_kinds(file: Path, kind: str) -> None:
+    """Raise if a file is empty, or begins as files of another kind than ``kind`` do."""
     with open(file, "rb") as opened:
         beginning = opened.read(8)
     if not beginning:
@@ -60,7 +70,7 @@ def _reason(error: BaseException) -> str:
 
 def read_npy(file: Path) -> np.ndarray:
     """Map the array of an NPY file into memory; nothing is read yet, and pickled objects are refused."""
-    _refuse_other_kinds(file, "npy")
+    refuse_other_kinds(file, "npy")
     with open(file, "rb") as opened:
         try:
             version = np.lib.format.read_magic(opened)
@@ -87,7 +97,7 @@ def read_npy(file: Path) -> np.ndarray:
 
 def read_npz(file: Path) -> dict[str, np.ndarray]:
     """Read all arrays of an NPZ file; pickled objects are refused."""
-    _refuse_other_kinds(file, "npz")
+    refuse_other_kinds(file, "npz")
     try:
         with np.load(file, allow_pickle=False) as loaded:
             return {name: loaded[name] for name in loaded.files}
@@ -100,7 +110,7 @@ def read_parquet(file: Path) -> Any:
     """Read a Parquet file into a data frame."""
     require("pyarrow", "data")
     pandas = require("pandas", "data")
-    _refuse_other_kinds(file, "parquet")
+    refuse_other_kinds(file, "parquet")
     try:
         return pandas.read_parquet(file, engine="pyarrow")
     except _UNREADABLE as error:
@@ -149,7 +159,7 @@ def csv_format(
     file: Path, delimiter: str | None = None, decimal: str | None = None, header: bool | None = None
 ) -> CsvFormat:
     """How a text table is written: as said, and the rest as its first lines show."""
-    _refuse_other_kinds(file, "csv")
+    refuse_other_kinds(file, "csv")
     try:
         with open_text(file) as opened:
             beginning = opened.read(_SAMPLE_BYTES)

@@ -12,7 +12,7 @@ from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
 from kpca_lab.datasets.fetch import sha256_of
 from kpca_lab.datasets.own_files import existing_file, read_csv, read_npy, read_npz, read_parquet
 
-__all__ = ["load_csv", "load_npy", "load_npz", "load_parquet"]
+__all__ = ["Column", "column_places", "load_csv", "load_npy", "load_npz", "load_parquet"]
 
 MISSING_POLICIES = ("error", "drop", "mean", "median")
 
@@ -102,7 +102,7 @@ def load_npy(
     _check_policies(missing)
     file = existing_file(path)
     array = _table_of_numbers(read_npy(file), file.name)
-    place, places = _places(range(array.shape[1]), target, columns, file)
+    place, places = column_places(range(array.shape[1]), target, columns, file)
     X = array[:, places].astype(np.float64)
     y = None if place is None else np.array(array[:, place])
     if y is not None:
@@ -170,7 +170,7 @@ def _from_frame(
     missing: str,
     categorical: str,
 ) -> Dataset:
-    place, places = _places(frame.columns, target, columns, file)
+    place, places = column_places(frame.columns, target, columns, file)
     if not len(frame):
         raise ValueError(f"{file.name} has no rows")
     X, names = to_numbers(frame.iloc[:, places], categorical, file.name)
@@ -179,7 +179,7 @@ def _from_frame(
     return Dataset(name, X, y, feature_names=tuple(names), provenance=_provenance(file, note))
 
 
-def _places(
+def column_places(
     names: Sequence, target: Column | None, columns: Sequence[Column] | None, file: Path
 ) -> tuple[int | None, list[int]]:
     """Places of the target and of the columns of X."""
@@ -260,8 +260,6 @@ def _settle_missing(
             raise ValueError("every row has a missing value: dropping leaves nothing")
         note = f"{(~kept).sum()} of {len(X)} {part}rows dropped for missing values"
         return X[kept], None if y is None else y[kept], note
-    return (
-        np.where(gaps, fill, X),
-        y,
-        f"{gaps.sum()} missing {part}values replaced by the {missing} of the column",
-    )
+    assert fill is not None
+    note = f"{gaps.sum()} missing {part}values replaced by the {missing} of the column"
+    return np.where(gaps, fill, X), y, note

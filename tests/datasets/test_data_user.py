@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kpca_lab.datasets import load_dataset
+from kpca_lab.datasets import load_dataset, open_rows
 
 TABLE = pd.DataFrame(
     {
@@ -326,3 +326,52 @@ def test_scaling_uses_the_training_part(tmp_path, scaling):
     np.testing.assert_allclose(found.X, (X - shift) / width)
     np.testing.assert_allclose(found.X_test, (X_test - shift) / width)
     assert found.provenance.parameters["scaling"] == scaling
+
+
+NUMBERS = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.5, -2.5], "kind": [0, 1, 0]})
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "tsv", "parquet", "npy", "folder"])
+def test_rows_of_a_file_are_those_that_are_loaded(tmp_path, form):
+    path = tmp_path / f"table.{form}"
+    if form == "npy":
+        np.save(path, NUMBERS.to_numpy())
+    elif form == "folder":
+        path.mkdir()
+        NUMBERS[:1].to_parquet(path / "1.parquet")
+        NUMBERS[1:].to_parquet(path / "2.parquet")
+    elif form == "parquet":
+        NUMBERS.to_parquet(path)
+    elif form == "tsv":
+        NUMBERS.to_csv(path, sep="\t", decimal=",", index=False)
+    else:
+        NUMBERS.to_csv(path, index=False)
+    for options, expected in (
+        ({}, NUMBERS),
+        ({"target": 2}, NUMBERS[["a", "b"]]),
+        ({"columns": [1, 0]}, NUMBERS[["b", "a"]]),
+    ):
+        source = open_rows(path, **options)
+        assert source.shape == expected.shape
+        np.testing.assert_array_equal(np.vstack(list(source.blocks(max_bytes=48))), expected)
+        np.testing.assert_array_equal(source.take([2, 0]), expected.iloc[[2, 0]])
+    with pytest.raises(ValueError, match="no column 'width'"):
+        open_rows(path, columns=["width"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.parquet", _parquet()[:-100], "cannot be read as Parquet, it is damaged"),
+        ("a.parquet", _npz(), "is a zip archive such as NPZ, not parquet"),
+        ("a.npy", _npy_of_shape((10**9, 10**6)), "announces 8000000000000000 bytes"),
+        ("a.csv", b"a,b\n1,x\n", "a.csv cannot be read as a table of numbers: could not convert string"),
+        ("a.csv", b"a,b\n1,2\n3,\n", "Row 1 holds a value that is missing"),
+        ("a.csv", b'a,b\n1,2\n3,"4\n', "EOF inside string"),
+        ("a.csv", _npz(), "not csv"),
+    ],
+)
+def test_rows_of_a_damaged_file_are_refused_in_words(tmp_path, name, content, told):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=told):
+        list(open_rows(tmp_path / name).blocks())

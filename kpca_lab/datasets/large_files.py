@@ -1,0 +1,140 @@
+"""The user's own tables as sources of rows, for files that do not fit into memory."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kpca_lab.datasets.csv_format import CsvFormat
+from kpca_lab.datasets.locations import full_path
+from kpca_lab.datasets.own_files import csv_format, existing_file, open_text, read_npy, refuse_other_kinds
+from kpca_lab.datasets.user_data import Column, column_places
+from kpca_lab.extras import require
+from kpca_lab.row_source import RowSource, SlicedRows, StreamedRows
+from kpca_lab.rows import as_rows
+
+__all__ = ["open_rows"]
+
+
+def open_rows(
+    path: str | os.PathLike,
+    columns: Sequence[Column] | None = None,
+    target: Column | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+) -> RowSource:
+    """Open a table for reading in blocks of rows, in memory that does not grow with its length.
+
+    What :func:`load_dataset` does for tables that fit into memory, this does for any: the estimators that
+    take sources of rows (see :mod:`kpca_lab.rows`) take what is returned. All columns used must be numbers,
+    and all values finite. A CSV file is parsed at each pass, and once more to count its rows: Parquet is
+    many times faster.
+
+    Parameters
+    ----------
+    path : path
+        An NPY, Parquet or CSV file, known by its ending (.npy, .parquet or .pq, anything else is CSV), or a
+        folder of Parquet files.
+    columns : list of str or int, optional
+        Columns to read, by name or by place; by default all but the target.
+    target : str or int, optional
+        A column to leave out.
+    delimiter, decimal, header
+        How a CSV file is written; found out by default, see :func:`kpca_lab.datasets.user_data.load_csv`.
+
+    Returns
+    -------
+    RowSource
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from kpca_lab.datasets import open_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "own.csv"
+    ...     _ = file.write_text("width;height\\n1,5;2\\n0,25;3\\n")
+    ...     open_rows(file).shape
+    (2, 2)
+    """
+    place = full_path(path, "path")
+    if place.is_dir() or place.suffix in (".parquet", ".pq"):
+        return _from_parquet(place if place.is_dir() else existing_file(place), columns, target)
+    file = existing_file(place)
+    if file.suffix == ".npy":
+        array = read_npy(file)
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            raise ValueError(f"{file.name} is not a table of numbers but {array.dtype}, {array.shape}")
+        places = column_places(range(array.shape[1]), target, columns, file)[1]
+        return SlicedRows(array, None if len(places) == array.shape[1] and columns is None else places)
+    return _from_csv(file, csv_format(file, delimiter, decimal, header), columns, target)
+
+
+def _from_parquet(path: Path, columns: Sequence[Column] | None, target: Column | None) -> RowSource:
+    require("pyarrow", "data")
+    if path.is_file():
+        refuse_other_kinds(path, "parquet")
+    try:
+        dataset = require("pyarrow.dataset", "data").dataset(path, format="parquet")
+        names = dataset.schema.names
+        n_rows = dataset.count_rows()
+    except (ValueError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"{path.name} cannot be read as Parquet, it is damaged or was not written to its end: {reason}"
+        ) from error
+    if not names:
+        raise ValueError(f"{path.name} holds no Parquet file")
+    if columns is None and target is None:
+        return as_rows(dataset)
+    chosen = [names[place] for place in column_places(names, target, columns, path)[1]]
+    ahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1}
+    return StreamedRows(
+        lambda rows: dataset.to_batches(columns=chosen, batch_size=rows, **ahead), len(chosen), n_rows
+    )
+
+
+def _from_csv(
+    file: Path, form: CsvFormat, columns: Sequence[Column] | None, target: Column | None
+) -> RowSource:
+    first = next(_csv_chunks(file, form, 1, None, None))
+    names = [name for name in first.columns if not str(name).startswith("Unnamed:")]
+    places = column_places(names, target, columns, file)[1]
+
+    def start(rows: int) -> Iterator[np.ndarray]:
+        for chunk in _csv_chunks(file, form, rows, sorted(set(places)), np.float64):
+            yield chunk.to_numpy()[:, np.searchsorted(sorted(set(places)), places)]
+
+    return StreamedRows(start, len(places))
+
+
+def _csv_chunks(
+    file: Path, form: CsvFormat, rows: int, places: list[int] | None, dtype: Any
+) -> Iterator[Any]:
+    pandas = require("pandas", "data")
+    try:
+        with (
+            open_text(file) as opened,
+            pandas.read_csv(
+                opened,
+                sep=form.delimiter,
+                decimal=form.decimal,
+                header=0 if form.header else None,
+                index_col=False,
+                skipinitialspace=True,
+                encoding="utf-8",
+                usecols=places,
+                dtype=dtype,
+                chunksize=rows,
+            ) as chunks,
+        ):
+            yield from chunks
+    except (ValueError, OSError, EOFError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"{file.name} cannot be read as a table of numbers: {reason}; choose columns by columns=, or "
+            "check quotation marks and numbers of cells"
+        ) from error

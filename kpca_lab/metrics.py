@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
-from kpca_lab.operator import FeatureOperator
+from kpca_lab.kernels import Kernel
+from kpca_lab.linalg import numerical_rank, rank_tolerance
+from kpca_lab.operator import FeatureOperator, core_product
 
 
 def empirical_error(model, X) -> float:
@@ -34,6 +36,85 @@ def validation_error(model, X) -> float:
 def normalized_empirical_error(model, reference, X) -> float:
     """Empirical error of ``model`` divided by that of ``reference``, usually full kernel PCA."""
     return empirical_error(model, X) / empirical_error(reference, X)
+
+
+def residual_outside_scores(
+    scores, X, kernel: Kernel, *, center: bool = True, max_samples: int | None = 10_000, random_state=0
+) -> float:
+    """The part of the kernel matrix outside the column space of the scores, for any transformer.
+
+    ``(1/n) trace((I - Q Q') K (I - Q Q'))`` with the centred kernel matrix ``K`` of the samples and an
+    orthonormal basis ``Q`` of their centred scores: the mean squared error in feature space of the best
+    linear reconstruction from the scores. It needs no operator, and neither the scale nor the basis of the
+    scores matters.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_components)
+        What ``transform`` makes of ``X``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Usually the training samples; for a precomputed kernel, their numbers.
+    kernel : Kernel
+        The wanted kernel, from :func:`kpca_lab.kernels.make_kernel`.
+    center : bool, default=True
+        Whether scores and kernel are centred.
+    max_samples : int or None, default=10000
+        Of more samples than this, so many are drawn, since the cost is quadratic. The value then is
+        an estimate, too low by about the share ``n_components / max_samples`` of itself.
+    random_state : int, default=0
+        For that draw.
+
+    Returns
+    -------
+    float
+        Never below the empirical error of full kernel PCA with as many components, and equal to it for
+        its scores. Never above the empirical error of a method with an operator: that reconstructs by
+        the operator, which is the best only from scores of full kernel PCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab import FullKPCA, RandomFeatureKPCA
+    >>> from kpca_lab.kernels import make_kernel
+    >>> from kpca_lab.metrics import empirical_error, residual_outside_scores
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> kernel = make_kernel("rbf", gamma=0.1, n_features=3)
+    >>> full = FullKPCA(5, gamma=0.1).fit(X)
+    >>> outside = residual_outside_scores(full.transform(X), X, kernel)
+    >>> bool(np.isclose(outside, empirical_error(full, X)))
+    True
+    >>> other = RandomFeatureKPCA(5, gamma=0.1, random_state=0).fit(X)
+    >>> residual_outside_scores(other.transform(X), X, kernel) > outside
+    True
+    """
+    scores = check_array(scores, dtype=np.float64, ensure_min_features=0)
+    X = np.asarray(X) if kernel.name == "precomputed" else _checked(X)
+    if len(scores) != X.shape[0]:
+        raise ValueError(f"scores are of {len(scores)} samples, X has {X.shape[0]}.")
+    if max_samples is not None and len(scores) > max_samples:
+        rows = np.sort(np.random.default_rng(random_state).choice(len(scores), max_samples, replace=False))
+        scores, X = scores[rows], X[rows]
+    n, kernel = len(scores), kernel.anchored(X)
+    basis = _column_space(scores - scores.mean(axis=0) if center else scores)
+    # Centred columns do not meet the constant and the offsets of the kernel, which may be all but the last
+    # digits of it; the row of ones gives the mean of the core in the same pass.
+    columns = np.column_stack([basis, np.full(n, n**-0.5)])
+    inside = np.einsum("ij,ij->j", columns, core_product(kernel, X, X, columns))
+    if center:
+        return max(float(kernel.core_diagonal(X).sum() - inside.sum()) / n, 0.0)
+    totals = columns[:, :-1].sum(axis=0)
+    inside = inside[:-1] + 2 * totals * (kernel.offset(X) @ columns[:, :-1]) + kernel.constant * totals**2
+    return max(float(kernel.diagonal(X).sum() - inside.sum()) / n, 0.0)
+
+
+def _column_space(A: np.ndarray) -> np.ndarray:
+    """Orthonormal columns that span those of ``A``, of whatever length these are."""
+    lengths = np.linalg.norm(A, axis=0)
+    A = A[:, lengths > 0] / lengths[lengths > 0]
+    if not A.size:
+        return A
+    left, sizes, _ = np.linalg.svd(A, full_matrices=False)
+    return left[:, : numerical_rank(sizes**2, rank_tolerance(len(A)) ** 2)]
 
 
 @dataclass(frozen=True)
@@ -98,4 +179,8 @@ def as_operator(model) -> FeatureOperator:
 def _samples(operator: FeatureOperator, X):
     if operator.kernel.name == "precomputed":
         return np.asarray(X)
+    return _checked(X)
+
+
+def _checked(X):
     return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])

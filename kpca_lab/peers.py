@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kpca_lab.methods.base import check_n_components, check_size
+from kpca_lab.methods.base import check_n_components, check_size, is_share, refuse_share
 from kpca_lab.widths import resolve_gamma
 
 __all__ = ["SklearnKernelPCA", "SklearnNystroem"]
@@ -54,8 +54,9 @@ class SklearnNystroem(_Peer):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; as many as there are by default.
+    n_components : int, float or None
+        Number of components, or the share of that variance that they must explain; as many as there are by
+        default.
     kernel : str, default="rbf"
     gamma : float, "scale", "median" or None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`.
@@ -113,7 +114,9 @@ class SklearnNystroem(_Peer):
             n_components=n_basis,
             random_state=self.random_state,
         )
-        n_components = check_n_components(self.n_components, n_basis)
+        n_components = self.n_components
+        if not is_share(n_components):
+            n_components = check_n_components(n_components, n_basis)
         return make_pipeline(features, PCA(n_components, random_state=self.random_state))
 
     @property
@@ -180,6 +183,7 @@ class SklearnKernelPCA(_Peer):
 
     def _pipeline(self, n_samples, n_features):
         n_components = self.n_components
+        refuse_share(n_components, "scikit-learn's KernelPCA")
         return make_pipeline(
             KernelPCA(
                 None if n_components is None else check_n_components(n_components, n_samples),

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kpca_lab.kernels import row_blocks
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import check_center, check_n_components
+from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
 from kpca_lab.widths import resolve_gamma
 
 KERNELS = ("rbf", "laplacian")
@@ -31,8 +31,9 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; all with a non-zero eigenvalue by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they must explain, such as 0.9; all with a
+        non-zero eigenvalue by default.
     kernel : {"rbf", "laplacian"}, default="rbf"
         The frequencies are normal with variance ``2 gamma`` for the Gaussian kernel, and Cauchy variables
         of scale ``gamma`` for the Laplacian one.
@@ -194,9 +195,10 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _solve(self, scatter: np.ndarray, n_samples: int) -> None:
         eigenvalues, vectors = top_eigenpairs(scatter, check_n_components(self.n_components, len(scatter)))
         rank = numerical_rank(eigenvalues, rank_tolerance(len(scatter)))
+        total = float(np.trace(scatter))
+        rank = n_components_kept(self.n_components, eigenvalues[:rank], total)
         self.eigenvalues_, self.components_ = eigenvalues[:rank], vectors[:, :rank].T
         self.n_samples_seen_ = n_samples
-        total = float(np.trace(scatter))
         self.total_variance_ = total / n_samples
         self.explained_variance_ = self.eigenvalues_ / n_samples
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else self.eigenvalues_

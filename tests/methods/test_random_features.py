@@ -66,6 +66,12 @@ def test_orthogonal_frequencies_are_orthogonal_in_groups_and_come_nearer_to_the_
         np.testing.assert_allclose(group - np.diag(group.diagonal()), 0.0, atol=1e-12)
 
 
+def test_a_share_of_the_variance_asks_for_as_many_components_as_it_takes(parabola):
+    model = RandomFeatureKPCA(0.9, gamma=0.02, random_state=0).fit(parabola)
+    ratio = model.explained_variance_ratio_
+    assert ratio.sum() > 0.9 >= ratio[:-1].sum()
+
+
 def test_many_features_give_the_eigenvalues_of_kernel_pca(parabola):
     full = FullKPCA(3, gamma=0.02).fit(parabola)
     model = RandomFeatureKPCA(3, gamma=0.02, n_random_features=4000, random_state=0).fit(parabola)

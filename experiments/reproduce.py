@@ -12,10 +12,11 @@ import json
 import sys
 from dataclasses import replace
 
-from kpca_lab.suite.config import PROFILES, ConfigError, compose_experiments, experiment_items
-from kpca_lab.suite.registry import load_experiments
-from kpca_lab.suite.runner import make_plan, run
-from kpca_lab.suite.store import Store, read_json, write_atomically
+from kpca_lab.suite.config.composing import PROFILES, ConfigError, compose_experiments, experiment_items
+from kpca_lab.suite.engine.runner import make_plan, run
+from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.papers import load_experiments
 
 
 def main(arguments=None):
@@ -54,7 +55,7 @@ def _run(chosen):
     if chosen.command in ("figures", "all"):
         code = max(code, _figures(store, chosen.only))
     if chosen.command in ("report", "all"):
-        from kpca_lab.suite.report import write_report
+        from kpca_lab.suite.render.report import write_report
 
         print(f"report: {write_report(store.root)}")
     return code
@@ -96,9 +97,9 @@ def _is_figure(item):
 
 def _judge(store, *, tables):
     """Write scoreboard and claims from all records there are, and the tables."""
-    from kpca_lab.suite.claims import write_claims
-    from kpca_lab.suite.scoreboard import collect_cells, write_scoreboard
-    from kpca_lab.suite.tables import write_tables
+    from kpca_lab.suite.judge.claims import write_claims
+    from kpca_lab.suite.judge.scoreboard import collect_cells, write_scoreboard
+    from kpca_lab.suite.render.tables import write_tables
 
     records = store.all_records()
     makers = load_experiments().cell_makers
@@ -117,7 +118,7 @@ def _judge(store, *, tables):
 
 
 def _figures(store, only):
-    from kpca_lab.suite.figures import write_figures
+    from kpca_lab.suite.render.figures import write_figures
 
     makers = load_experiments().figure_makers
     wanted = [entry for entry in only or [] if any(_belongs(item, entry) for item in makers)]

@@ -18,12 +18,13 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 
-from kpca_lab.suite.config import Composer, ConfigError, check_keys, settings_of
-from kpca_lab.suite.limits import available_cores
-from kpca_lab.suite.runner import Failure, Summary, make_plan, run
-from kpca_lab.suite.show import rows_table
-from kpca_lab.suite.store import Store, write_atomically
-from kpca_lab.suite.tables import write_summary
+from kpca_lab.suite.config.composing import Composer, ConfigError, check_keys, settings_of
+from kpca_lab.suite.cores import available_cores
+from kpca_lab.suite.engine.runner import Failure, Summary, make_plan, run
+from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.render.show import rows_table
+from kpca_lab.suite.render.tables import write_summary
 
 CONF = str(Path(__file__).resolve().parents[1] / "conf")
 

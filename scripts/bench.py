@@ -32,9 +32,9 @@ from kpca_lab import (
 from kpca_lab.datasets import load_dataset
 from kpca_lab.kernel_table import KernelTable, use_table
 from kpca_lab.metrics import empirical_error, operator_distance
-from kpca_lab.suite.environment import write_environment
-from kpca_lab.suite.limits import available_cores
-from kpca_lab.suite.store import write_atomically
+from kpca_lab.suite.cores import available_cores
+from kpca_lab.suite.engine.environment import write_environment
+from kpca_lab.suite.files import write_atomically
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "bench"
 GAMMA_DIGITS = 10**-5.1

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from experiments._sizes import configured, count_parts, kernel_value, one_job_for_each, stated
-from experiments.washizawa2012 import text_cells
+from experiments.common.stated import configured, count_parts, kernel_value, one_job_for_each, stated
+from experiments.washizawa2012.sizes import text_cells
 from kpca_lab.datasets import DatasetUnavailableError
-from kpca_lab.suite.config import compose_settings
-from kpca_lab.suite.published import load_published
+from kpca_lab.suite.config.composing import compose_settings
+from kpca_lab.suite.judge.published import load_published
 
 
 def test_the_sizes_of_the_data_are_the_stated_ones():

@@ -1,0 +1,229 @@
+"""Chin & Suter 2006, tables: training times, and Kernel Eigenfaces on the Yale Face Database B."""
+
+import time
+
+import numpy as np
+import pandas as pd
+from sklearn.neighbors import KNeighborsClassifier
+
+from experiments.common.stated import configured, kernel_value, stated, stated_all
+from kpca_lab import FullKPCA, HebbianKPCA, IncrementalKPCA
+from kpca_lab.datasets.seeds import derive_rng
+from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
+from kpca_lab.suite.measure.samples import kernel_text, load_samples
+from kpca_lab.suite.render import figures
+
+TABLE2 = ("chin2006/table2", "chin2006/table2_unit_norm", "chin2006/table2_extended")
+PRINTED_SIZES = (520, 1000, 1510, 2020, 2530, 3100)
+LABELS = {"full": "KPCA", "incremental": "IKPCA", "hebbian": "KHA"}
+
+
+@experiment.jobs("chin2006/table1")
+def table1_jobs(config):
+    """One job for each number of vectors."""
+    settings = {key: value for key, value in config.parameters.items() if key != "sizes"}
+    settings |= {"n_components": config.n_components[0], "repeats": config.repeats}
+    (name,) = config.datasets
+    dataset, split = dataset_of(config, name, 0)
+    return [
+        Job(config.experiment, dataset | {"options": dataset["options"] | {"n": n}}, split, 0, None, settings)
+        for n in config.parameters["sizes"]
+    ]
+
+
+@experiment.run("chin2006/table1")
+def table1_run(job):
+    """Time the three methods; the batch one finds the whole spectrum, as in the paper."""
+    X, settings = load_samples(job).train, job.settings
+    r, rbf, poly = (settings[key] for key in ("n_components", "rbf", "poly"))
+    models = {
+        "full": (FullKPCA(n_components=r, eigen_solver="dense", **rbf), rbf),
+        "incremental": (IncrementalKPCA(n_components=r, **rbf, **settings["incremental"]), rbf),
+        "hebbian": (HebbianKPCA(n_components=r, random_state=0, **poly, **settings["hebbian"]), poly),
+    }
+    rows = []
+    for method, (model, kernel) in models.items():
+        for repeat in range(settings["repeats"]):
+            start, cpu_start = time.perf_counter(), time.process_time()
+            model.fit(X)
+            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+            labels = {"r": r, "kernel": kernel_text(kernel), "parameters": {"n": len(X), "repeat": repeat}}
+            for metric, value in (("runtime", seconds), ("cpu_time", cpu_seconds)):
+                rows.append(row(job, metric, value, method=method, seconds=seconds, **labels))
+    return Outcome(rows)
+
+
+@experiment.cells("chin2006/table1")
+def table1_cells(records):
+    """Median times for the printed numbers of vectors, and the degree of KHA's kernel."""
+    rows = figures.with_parameters(records)
+    rows = rows[(rows.metric == "runtime") & rows.n.isin(PRINTED_SIZES)]
+    times = _cells(
+        ("table1", f"{n:.0f} vectors", LABELS[method], values.median(), values.std(), len(values), "", True)
+        for (n, method), values in rows.groupby(["n", "method"]).value
+    )
+    degree = kernel_value(records[records.method == "hebbian"], "degree")
+    return pd.concat([times, stated("chin2006", "Section 6", "degree of the kernel of KHA", degree)])
+
+
+@experiment.figure("chin2006/table1")
+def table1_figure(records, arrays):
+    """Times over the number of vectors with the exponents of their growth."""
+    named = records.assign(method=records.method.replace("hebbian", "kha"))  # not the KHA-SMD of others
+    return {"table1_growth": figures.growth(named, "runtime", xlabel="Number of vectors $n$")}
+
+
+@experiment.jobs(*TABLE2)
+def table2_jobs(config):
+    """One job for each kernel and split."""
+    settings = {key: value for key, value in config.parameters.items() if key != "kernels"}
+    settings["n_components"] = config.n_components[0]
+    (name,) = config.datasets
+    jobs = []
+    for seed in config.seeds:
+        dataset, split = dataset_of(config, name, seed)
+        for kernel in config.parameters["kernels"]:
+            jobs.append(Job(config.experiment, dataset, split, seed, kernel, settings))
+    return jobs
+
+
+@experiment.run(*TABLE2)
+def table2_run(job):
+    """Errors of the nearest neighbours rule on components of growing numbers of images.
+
+    One pass over all images gives incremental KPCA of each smaller number on the way.
+    """
+    samples, settings = load_samples(job), job.settings
+    order = derive_rng(job.dataset["name"], job.split, "order of the images").permutation(len(samples.train))
+    faces = Faces(samples.train[order], samples.labels[order], samples.held_out, samples.held_out_labels)
+    if settings["unit_norm"]:
+        faces = faces.of_unit_length()
+    n_all, r = len(order), settings["n_components"]
+    shares = [round(size * n_all) if size < 1 else size for size in settings["sizes"]]
+    sizes = sorted({n for n in shares if n < n_all} | {n_all})
+    rows = []
+
+    def record(model, method, n, seconds):
+        errors = faces.errors(model, n, settings["n_neighbors"])
+        labels = {"r": r, "kernel": kernel_text(job.kernel), "parameters": {"n": n}, "seconds": seconds}
+        labels["m"] = len(model.operator_.points)
+        for metric, value in (errors | {"runtime": seconds}).items():
+            rows.append(row(job, metric, value, method=method, **labels))
+
+    incremental = IncrementalKPCA(n_components=r, **job.kernel, **settings["incremental"])
+    seconds, begin = 0.0, 0
+    for n in sizes:
+        start = time.perf_counter()
+        batch = FullKPCA(n_components=r, **job.kernel).fit(faces.train[:n])
+        record(batch, "full", n, time.perf_counter() - start)
+        start = time.perf_counter()
+        while begin < n:
+            end = min(begin + settings["incremental"]["batch_size"], n)
+            incremental.partial_fit(faces.train[begin:end])
+            begin = end
+        seconds += time.perf_counter() - start
+        record(incremental, "incremental", n, seconds)
+    return Outcome(rows)
+
+
+class Faces:
+    """Training and test images with their subjects."""
+
+    def __init__(self, train, subjects, test, test_subjects):
+        self.train, self.subjects = train, subjects
+        self.test, self.test_subjects = test, test_subjects
+
+    def of_unit_length(self):
+        """The images divided by their lengths."""
+        scaled = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (self.train, self.test))
+        train, test = scaled
+        return Faces(train, self.subjects, test, self.test_subjects)
+
+    def errors(self, model, n, n_neighbors):
+        """Share and number of wrong test images: neighbours among the first n images, and among all."""
+        components, test = model.transform(self.train), model.transform(self.test)
+        wrong = {}
+        for metric, count in (("classification_error", n), ("classification_error_all_images", None)):
+            rule = KNeighborsClassifier(n_neighbors).fit(components[:count], self.subjects[:count])
+            wrong[metric] = int(np.sum(rule.predict(test) != self.test_subjects))
+        shares = {metric: number / len(test) for metric, number in wrong.items()}
+        return shares | {"errors": wrong["classification_error"], "test_images": len(test)}
+
+
+@experiment.cells("chin2006/table2")
+def table2_cells(records):
+    """Our figures beside the printed ones, which are of other images: shown, not judged; and the settings."""
+    rows = figures.with_parameters(records)
+    n_all = rows.n.max()
+    smaller = rows.n[rows.n < n_all]
+    subset = 1000 if (smaller == 1000).any() else smaller.max()
+    columns = {"classification_error": "Error rate (%)", "errors": "errors", "test_images": "test images"}
+    cells = []
+    for printed, n, methods in ((1000, subset, ("full", "incremental")), (5000, n_all, ("incremental",))):
+        own = rows[(rows.n == n) & rows.method.isin(methods) & rows.metric.isin(columns)]
+        for entry in own.itertuples():
+            kernel = "rbf sigma = 1" if entry.kernel.startswith("rbf") else "poly d = 2"
+            label = f"{LABELS[entry.method]}, {printed}, {kernel}"
+            value = entry.value * (100 if entry.metric == "classification_error" else 1)
+            note = f"{n:.0f} of {n_all:.0f} training images of the multi-pose part"
+            cells.append(("table2", label, columns[entry.metric], value, np.nan, 1, note, False))
+    return pd.concat([_cells(cells), _table2_settings(records, subset)])
+
+
+def _table2_settings(records, subset):
+    settings, r = configured(records), records.r.max()
+    own = settings.parameters["incremental"]
+    n, c = own["n_preimages"], own["batch_size"]
+    cells = stated_all(
+        "chin2006",
+        "Section 6",
+        {
+            "height and width of the Yale B images": settings.datasets["yaleb"]["options"]["size"][0],
+            "r of Kernel Eigenfaces": r,
+            "n of Kernel Eigenfaces": n,
+            "c of Kernel Eigenfaces": c,
+            "rows of L": r,
+            "columns of L, beta and Omega": c + 1,
+            "rows of beta and Omega": n * (r + 1) + c,
+            "rows and columns of M_H and K": c + 1,
+            "images in the subset of Set 1": subset,
+            "degree of the polynomial kernel of Kernel Eigenfaces": kernel_value(records, "degree"),
+            "sigma of the Gaussian kernel of Kernel Eigenfaces": kernel_value(
+                records[records.kernel.str.startswith("rbf")], "sigma"
+            ),
+            "Kernel Eigenfaces that the images are projected on": r,
+            "nearest neighbours": settings.parameters["n_neighbors"],
+        },
+    )
+    cells.loc[cells.column == "rows of beta and Omega", "note"] = (
+        "n (r + 1) + c: n is read as for each component"
+    )
+    return cells
+
+
+@experiment.figure(*TABLE2)
+def table2_figure(records, arrays):
+    """Error over the number of training images."""
+    rows = figures.with_parameters(records)
+    rows = rows[rows.metric == "classification_error"]
+    titles = rows.kernel.map(
+        lambda text: "RBF, $\\sigma$ = 1" if text.startswith("rbf") else "Polynomial, $d$ = 2"
+    )
+    rows = rows.assign(value=100 * rows.value, metric="error_rate", dataset=titles)
+    name = f"{rows.experiment.iloc[0].split('/')[1]}_errors"
+    fig = figures.curves(
+        rows,
+        "error_rate",
+        x="n",
+        by=("method",),
+        xlabel="Training images",
+        ylabel="Error rate [%]",
+        columns=2,
+    )
+    return {name: fig}
+
+
+def _cells(rows):
+    columns = ["table", "row", "column", "ours", "ours_sd", "trials", "note", "comparable"]
+    return pd.DataFrame(rows, columns=columns)

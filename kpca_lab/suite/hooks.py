@@ -1,0 +1,118 @@
+"""What an experiment may have beyond its YAML: functions registered by name, in ``experiments/<paper>/``.
+
+>>> from kpca_lab.suite.hooks import Claim, experiment
+>>> @experiment.claim("example-holds", "example", "One is less than two.")
+... def example(records):
+...     return Claim(True, "1 < 2")
+>>> experiment.claims["example-holds"].statement
+'One is less than two.'
+>>> del experiment.claims["example-holds"]
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+__all__ = ["Claim", "RegisteredClaim", "Registry", "experiment"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the records say about a statement.
+
+    Attributes
+    ----------
+    holds : bool or None
+        None if the records do not tell.
+    numbers : str
+        The computed numbers it rests on.
+    """
+
+    holds: bool | None
+    numbers: str = ""
+
+
+@dataclass(frozen=True)
+class RegisteredClaim:
+    """A statement of a paper with the function ``records -> Claim`` that checks it.
+
+    ``check`` is given the records of all items of the paper, whose column ``experiment`` tells them apart.
+    """
+
+    id: str
+    paper: str
+    statement: str
+    check: Callable
+
+
+@dataclass
+class Registry:
+    """The registered functions: each table maps the name of an item, such as ``"<paper>/table1"``.
+
+    Attributes
+    ----------
+    job_makers : dict
+        ``config -> list of Job``; the grid of :func:`kpca_lab.suite.jobs.grid_jobs` where there is none.
+    runners : dict
+        ``Job -> Outcome``; :func:`kpca_lab.suite.measure.evaluate.evaluate` where there is none.
+    cell_makers : dict
+        ``records -> DataFrame(table, row, column, ours, ours_sd, trials, note)``.
+    figure_makers : dict
+        ``(records, arrays) -> matplotlib Figure`` or a dict of them by name.
+    claims : dict
+        :class:`RegisteredClaim` by id.
+    problems : dict
+        Why the modules of a paper could not be imported, by paper.
+    """
+
+    job_makers: dict[str, Callable] = field(default_factory=dict)
+    runners: dict[str, Callable] = field(default_factory=dict)
+    cell_makers: dict[str, Callable] = field(default_factory=dict)
+    figure_makers: dict[str, Callable] = field(default_factory=dict)
+    claims: dict[str, RegisteredClaim] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def jobs(self, *items: str):
+        """Register a function ``config -> list of Job`` for items."""
+        return self._into(self.job_makers, items)
+
+    def run(self, *items: str):
+        """Register a function ``Job -> Outcome`` for items."""
+        return self._into(self.runners, items)
+
+    def cells(self, *items: str):
+        """Register a function ``records -> DataFrame`` of computed cells for items."""
+        return self._into(self.cell_makers, items)
+
+    def figure(self, *items: str):
+        """Register a function ``(records, arrays) -> Figure`` for items."""
+        return self._into(self.figure_makers, items)
+
+    def claim(self, id: str, paper: str, statement: str):
+        """Register a function ``records -> Claim`` that checks a statement of a paper."""
+
+        def register(check):
+            self._add(self.claims, id, RegisteredClaim(id, paper, statement, check))
+            return check
+
+        return register
+
+    def _into(self, table, items):
+        def register(function):
+            for item in items:
+                self._add(table, item, function)
+            return function
+
+        return register
+
+    @staticmethod
+    def _add(table, name, value):
+        function = getattr(value, "check", value)
+        known = table.get(name)
+        known = getattr(known, "check", known)
+        # The same function may be met again when its module is reloaded or run as a script.
+        if known is not None and known.__qualname__ != function.__qualname__:
+            raise ValueError(f"{name} is registered twice: {known.__qualname__}, {function.__qualname__}")
+        table[name] = value
+
+
+experiment = Registry()

@@ -1,0 +1,100 @@
+"""The numbers that the papers print, as data: ``experiments/<paper>/published.csv``, in the order of print.
+
+Columns of the files:
+
+============  ==========================================================================================
+``paper``     the name of its folder
+``table``     ``table1`` ... as in the paper, or ``text`` for a number stated in a sentence
+``row``       with ``column``: the key of a cell, plain text near the printed labels
+``value``     the printed number; empty where the source text lost it
+``sd``        the printed standard deviation, empty where none is printed
+``trials``    how many runs, images or settings the printed mean is over, empty where the paper does not say
+``decimals``  digits after the point (for ``4.57e-5``: 7); zeros dropped in print are counted, with a note
+``unit``      ``%``, ``s``, ``1e5`` or empty
+``kind``      ``measured``, ``time`` (hardware), ``count``: results; ``text``: a bound or a rough statement;
+              ``setting``: a size or a setting of the protocol
+``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data, code), or empty
+``note``      what the flag means here; numbers from a sentence carry it as ``text: "..."``
+============  ==========================================================================================
+"""
+
+import re
+
+import pandas as pd
+
+from kpca_lab.suite.papers import papers
+
+KEY = ["paper", "table", "row", "column"]
+COLUMNS = (*KEY, "value", "sd", "trials", "decimals", "unit", "kind", "flag", "note")
+KINDS = ("measured", "time", "count", "text", "setting")
+FLAGS = ("", "lost", "damaged", "contradiction", "unavailable")
+
+_TYPES = {"value": float, "sd": float, "trials": "Int64", "decimals": "Int64"}
+
+
+def load_published(paper=None):
+    """Read the published cells.
+
+    Parameters
+    ----------
+    paper : str, optional
+        The name of its folder; all papers if None.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell with the columns of this module's table, in the order of print. Missing
+        numbers are NaN (``<NA>`` for whole numbers), missing texts empty.
+
+    Examples
+    --------
+    >>> from kpca_lab.suite.judge.published import load_published
+    >>> set(load_published().columns) == set(COLUMNS)
+    True
+    """
+    if paper is None:
+        frames = [load_published(name) for name in papers()]
+        return pd.concat(frames, ignore_index=True) if frames else _nothing()
+    if paper not in papers():
+        raise ValueError(f"unknown paper {paper!r}; choose from {', '.join(papers())}")
+    path = papers()[paper].folder / "published.csv"
+    if not path.is_file():
+        return _nothing()
+    text = {name: str for name in COLUMNS if name not in _TYPES}
+    empty = dict.fromkeys(_TYPES, "")
+    frame = pd.read_csv(path, keep_default_na=False, dtype=text | _TYPES, na_values=empty)
+    return frame.fillna(dict.fromkeys(text, ""))
+
+
+def _nothing():
+    return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, str)) for name in COLUMNS})
+
+
+def item_label(item):
+    """The name of a table or figure in words.
+
+    Examples
+    --------
+    >>> item_label("table1"), item_label("figure3_concrete"), item_label("kernel")
+    ('Table 1', 'Figure 3 concrete', 'kernel')
+    """
+    numbered = re.sub(r"^(table|figure)(?=[0-9])", lambda kind: f"{kind[0].capitalize()} ", item)
+    return numbered.replace("_", " ")
+
+
+def format_number(value, decimals):
+    """Write `value` as the papers print it: plain, or with an exponent where it is tiny.
+
+    Examples
+    --------
+    >>> format_number(0.67, 4), format_number(4.57e-5, 7), format_number(float("nan"), 2)
+    ('0.6700', '4.57e-5', '')
+    """
+    if pd.isna(value):
+        return ""
+    if 0 < abs(value) < 1e-3 and decimals > 4:
+        mantissa, exponent = f"{value:.15e}".split("e")
+        exponent = int(exponent)
+        mantissa = f"{value:.{max(decimals + exponent, 0)}e}".split("e")
+        return f"{mantissa[0]}e{int(mantissa[1])}"
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,176 @@
+"""The command lines, in this process: one run, a sweep, an added method, and reproduce."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+
+from experiments import reproduce
+from experiments import run as command
+from kpca_lab.suite.cores import available_cores
+from kpca_lab.suite.engine.pool import close_idle
+from kpca_lab.suite.engine.store import read_records
+
+SMALL = ["n_train=30", "n_components=3", "n_basis=6", "profile=smoke"]
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Run ``experiments.run`` and return exit code, output, errors."""
+
+    def call(*words):
+        GlobalHydra.instance().clear()
+        monkeypatch.setattr(sys, "argv", ["run", *words, *SMALL, f"results_dir={tmp_path}"])
+        code = 0
+        try:
+            command.main()
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_one_run_prints_its_rows(cli, tmp_path):
+    code, out, err = cli("dataset=gaussian50", "method=[subset,full]", "selector=kmeans", "seed=3")
+    assert not code
+    assert "subset" in out and "normalized_empirical_error" in out and "1 jobs computed" in err
+    records = read_records(tmp_path / "smoke" / "custom" / "gaussian50.csv")
+    assert set(records["method"]) == {"subset", "full"} and set(records["seed"]) == {3}
+
+
+def test_a_sweep_runs_every_combination_and_gathers_the_records(cli, tmp_path):
+    code, out, _ = cli("-m", "method=subset,reduced,nystrom", "seed=range(0,3)")
+    assert not code
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    assert records["job"].nunique() == 9
+    assert set(zip(records["method"], records["seed"])) == {
+        (method, seed) for method in ("subset", "reduced", "nystrom") for seed in range(3)
+    }
+    assert "3 trials" in out
+    code, _, err = cli("-m", "method=subset,reduced", "seed=range(0,4)")
+    assert not code and "2 jobs computed, 6 done before" in err
+    assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 11
+
+
+def test_sizes_in_a_sweep_are_no_trials(cli, tmp_path):
+    code, out, _ = cli("-m", "dataset=parabola", "+dataset.options.noise=0.1,0.3")
+    assert not code and "trials" not in out
+    table = (tmp_path / "smoke" / "custom" / "parabola_table.md").read_text()
+    assert "| 0.1 |" in table and "| 0.3 |" in table and "dataset.options.noise" in table
+
+
+def test_more_processes_than_cores_are_refused(cli, tmp_path):
+    words = ["-m", "hydra/launcher=joblib", f"hydra.launcher.n_jobs={available_cores() + 1}", "seed=0,1"]
+    code, _, _ = cli(*words)
+    assert "is more than the cores" in code and not list(tmp_path.rglob("*.csv"))
+
+
+def test_a_wrong_choice_in_a_sweep_is_refused_before_any_computing(cli, tmp_path):
+    code, _, _ = cli("-m", "method=subset,nothing")
+    assert "nothing" in code and "nystrom" in code
+    assert not list(tmp_path.rglob("*.csv"))
+
+
+def test_a_failure_gives_a_non_zero_exit_code(cli):
+    code, _, err = cli("methods.subset.target=engine_probe.Failing")
+    assert code == 1 and "this method always fails" in err and "1 failed" in err
+
+
+@pytest.mark.parametrize("launcher", ["sequential", "joblib", "submitit_local"])
+def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
+    if launcher == "submitit_local":
+        pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="needs the extra dist")
+    words = ["-m", f"hydra/launcher={launcher}", "method=subset,reduced"]
+    path = tmp_path / "smoke" / "custom" / "artificial2d.csv"
+    code, _, err = cli(*words)
+    assert not code and "2 jobs computed, 0 done before" in err
+    records = read_records(path)
+    assert set(zip(records["method"], records["status"])) == {("subset", "done"), ("reduced", "done")}
+    code, _, err = cli(*words, "seed=0,1")
+    assert not code and "2 jobs computed, 2 done before" in err
+    assert read_records(path)["job"].nunique() == 4
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # submitit starts processes of its own
+    code, _, err = cli(*words[:2], "method=subset", "methods.subset.target=engine_probe.Failing", "seed=0,1")
+    assert code == 1 and "this method always fails" in err and "2 failed" in err
+
+
+def test_the_method_of_the_readme_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
+    text = (Path(__file__).resolve().parents[3] / "README.md").read_text()
+    blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.S)
+    found = {kind: block for kind, block in blocks if "every_second" in block}
+    folder, conf = tmp_path / "code", tmp_path / "conf" / "method"
+    folder.mkdir()
+    conf.mkdir(parents=True)
+    (folder / "every_second.py").write_text(found["python"])
+    (conf / "every_second.yaml").write_text(found["yaml"].replace("kpca_lab.methods.", ""))
+    monkeypatch.syspath_prepend(folder)
+    # Workers that are running do not know the new folder.
+    close_idle()
+    status, out, _ = cli(f"hydra.searchpath=[file://{conf.parent}]", "method=[every_second,full]")
+    assert not status and "every_second" in out
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    values = records.pivot(index="metric", columns="method", values="value")
+    assert values.loc["normalized_empirical_error", "every_second"] > 1
+    table = (tmp_path / "smoke" / "custom" / "artificial2d_table.md").read_text()
+    assert "| every_second |" in table and "| full |" in table
+
+
+def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
+    words = ["--profile", "smoke", "--only", "washizawa2012/table1", "--results-dir", str(tmp_path)]
+    assert reproduce.main(["tables", *words]) == 0
+    folder = tmp_path / "smoke"
+    for name in ("records/washizawa2012/table1.csv", "scoreboard.csv", "claims.csv", "environment.json",
+                 "tables/washizawa2012/table1.md"):  # fmt: skip
+        assert (folder / name).is_file(), name
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["experiments"]["washizawa2012/table1"]["jobs"] == 2
+    assert reproduce.main(["report", *words]) == 0
+    assert (folder / "report" / "index.html").is_file()
+    capsys.readouterr()
+    assert reproduce.main(["run", *words]) == 0
+    assert "0 jobs computed, 2 done before" in capsys.readouterr().err
+
+
+def test_the_summary_tells_when_and_with_what_code_an_item_was_computed(tmp_path):
+    words = ["run", "--profile", "smoke", "--only", "wang2016/figure1", "--results-dir", str(tmp_path)]
+    assert reproduce.main(words) == 0
+    path = tmp_path / "smoke" / "summary.json"
+    entry = json.loads(path.read_text())["experiments"]["wang2016/figure1"]
+    environment = json.loads((tmp_path / "smoke" / "environment.json").read_text())
+    assert entry["jobs"] == 1 and entry["seconds"] > 0
+    assert [entry[key] for key in ("date", "commit")] == [environment[key] for key in ("date", "commit")]
+    assert reproduce.main(words) == 0
+    assert json.loads(path.read_text())["experiments"]["wang2016/figure1"] == entry, "nothing was renewed"
+    path.unlink()
+    assert reproduce.main(words) == 0
+    again = json.loads(path.read_text())["experiments"]["wang2016/figure1"]
+    assert again == entry, "the jobs that a stopped run has left behind are told of"
+
+
+def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("KPCA_LAB_MIRROR", raising=False)
+    monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
+    monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
+    close_idle()  # workers that are running have the old environment
+    words = ["--profile", "smoke", "--results-dir", str(tmp_path)]
+    words += [f"--only=washizawa2012/{item}" for item in ("table2", "figure2", "figure7")]
+    assert reproduce.main(["all", *words]) == 0
+    err = capsys.readouterr().err
+    fetch = "to get it: python -m kpca_lab.datasets fetch mnist"
+    assert f"skipped, without mnist: washizawa2012/figure7; {fetch}" in err
+    assert f"skipped: washizawa2012/figure7: without mnist; {fetch}" in err
+    folder = tmp_path / "smoke"
+    assert (folder / "figures/washizawa2012/figure2.png").is_file()
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "figure7 (mnist); table2 (concrete, housing, tic)" in page
+    close_idle()
+
+
+def test_reproduce_refuses_unknown_items_with_the_valid_ones(capsys):
+    assert reproduce.main(["run", "--only", "washizawa2013"]) == 2
+    assert "washizawa2012/table1" in capsys.readouterr().err

@@ -1,0 +1,143 @@
+"""A folder of results such as a run leaves behind, with invented figures, for the tests of the report."""
+
+import json
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from kpca_lab.suite.jobs import COLUMNS
+from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.scoreboard import write_scoreboard
+
+ENVIRONMENT = {
+    "date": "2026-01-02T03:04:05+00:00",
+    "python": "3.12.0",
+    "cpu": "Example CPU",
+    "cores": 2,
+    "memory_mb": 8192,
+    "blas": [{"internal_api": "openblas", "version": "0.3.30", "architecture": None}],
+    "packages": {"numpy": "2.4.0", "scipy": None},
+    "commit": "0123456789abcdef",
+    "modified": True,
+}
+SUMMARY = {
+    "seconds": 4500.0,
+    "skipped": {
+        "usps": [["washizawa2012/table3", "washizawa2012/table5"], "python -m kpca_lab.datasets fetch usps"]
+    },
+}
+
+
+def make_profile(folder, *, pictures=True, cells=None):
+    """Write the files of a profile into a new folder and return it; at most so many cells of each paper."""
+    folder.mkdir(parents=True)
+    (folder / "environment.json").write_text(json.dumps(ENVIRONMENT))
+    (folder / "summary.json").write_text(json.dumps(SUMMARY))
+    _write_scoreboard(folder, cells)
+    _write_claims(folder)
+    _write_tables(folder)
+    _write_records(folder)
+    if pictures:
+        _write_figures(folder)
+    return folder
+
+
+def _write_scoreboard(folder, number):
+    rng = np.random.default_rng(0)
+    published = load_published()
+    if number is not None:
+        published = published.groupby("paper", sort=False).head(number).reset_index(drop=True)
+    cells = published[["paper", "table", "row", "column", "value", "sd"]]
+    cells = cells[rng.random(len(cells)) < 0.8]
+    spread = cells["sd"].fillna(0.02 * cells["value"].abs()).fillna(0.1)
+    ours = cells["value"] + spread * rng.choice([0, 0.1, 0.8, 4], len(cells)) * rng.choice(
+        [-1, 1], len(cells)
+    )
+    cells = cells.assign(ours=ours, ours_sd=spread, trials=10, note="").drop(columns=["value", "sd"])
+    write_scoreboard(folder, cells, published)
+
+
+def _write_claims(folder):
+    rows = [
+        (
+            "a-1",
+            "washizawa2012",
+            "6.2",
+            "SubKPCA has the least error.",
+            "holds",
+            "ratio 0.93 (from 0.9 to 1)",
+        ),
+        ("a-2", "washizawa2012", "6.3", "ICD is slower than SubKPCA on tic.", "fails", "ratio 1.2"),
+        (
+            "b-1",
+            "chin2006",
+            "5",
+            "Batch KPCA grows with the cube of n; <b>bold</b>.",
+            "not run",
+            "no records",
+        ),
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "paper", "where", "statement", "verdict", "numbers"])
+    frame.to_csv(folder / "claims.csv", index=False)
+
+
+def _write_tables(folder):
+    own = folder / "tables" / "washizawa2012"
+    own.mkdir(parents=True)
+    for number in (1, 8, 2):
+        lines = [
+            f"# Washizawa 2012, Table {number}: Example",
+            "",
+            "|  |  | SubKPCA | Reduced KPCA |",
+            "|---|---|--:|--:|",
+            "| Random | paper | 1.0025 ± 0.0019 | 1.1420 ± 0.0771 |",
+            "|  | ours | 1.0030 ± 0.0031 ≈ | 1.1490 ± 0.0630 ≈ |",
+            "",
+            "Trials: paper 10; ours 10.",
+        ]
+        (own / f"table{number}.md").write_text("\n".join(lines), encoding="utf-8")
+        (own / f"table{number}.csv").write_text("row,column\n")
+    for name in ("table1_all", "figure3"):
+        (own / f"{name}.md").write_text("# Washizawa 2012, all\n\n| method |\n|---|\n| subset |\n")
+
+
+def _write_records(folder):
+    path = folder / "records" / "washizawa2012" / "table1.csv"
+    path.parent.mkdir(parents=True)
+    base = dict.fromkeys(COLUMNS, "") | {
+        "experiment": "washizawa2012/table1",
+        "dataset": "artificial2d",
+        "split": 0,
+        "seed": 0,
+        "method": "subset",
+        "selector": "random",
+        "m": 50,
+        "r": 5,
+        "parameters": "{}",
+        "metric": "distance",
+        "value": 0.1,
+        "seconds": 0.5,
+        "status": "done",
+        "job": "a",
+    }
+    bad = base | {
+        "status": "memory",
+        "error": "MemoryError: too large",
+        "value": "",
+        "seconds": "",
+        "job": "b",
+    }
+    pd.DataFrame([base, bad], columns=list(COLUMNS)).to_csv(path, index=False)
+
+
+def _write_figures(folder):
+    rng = np.random.default_rng(0)
+    sizes = {"washizawa2012/figure3": (1400, 500), "chin2006/figure3_spectra": (680, 500)}
+    for name, (width, height) in (sizes | {"washizawa2012/figure7": (1400, 900)}).items():
+        path = folder / "figures" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pixels = np.full((height, width, 3), 255, dtype=np.uint8)
+        pixels[100:300, 100:400] = rng.integers(0, 256, (200, 300, 3))
+        Image.fromarray(pixels).save(path)
+        path.with_suffix(".pdf").write_bytes(b"%PDF-1.4")

@@ -1,0 +1,268 @@
+"""What the report page holds, read as text."""
+
+import base64
+import html
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from report_profile import make_profile
+
+from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.render import report
+from kpca_lab.suite.render.markdown import render_notes, slug
+
+VOID = {"meta", "link", "img", "input", "br", "hr"}
+
+
+class Structure(HTMLParser):
+    """Checks that elements are closed in order, and collects ids, links and headings."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.headings, self.images = [], [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag == "a":
+            self.links.append(attributes["href"])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "img":
+            self.images.append(attributes)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    return make_profile(tmp_path_factory.mktemp("results") / "quick")
+
+
+@pytest.fixture(scope="module")
+def page(profile):
+    return report.write_report(profile).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def structure(page):
+    found = Structure()
+    found.feed(page)
+    assert not found.open
+    return found
+
+
+def test_ids_are_unique_and_inner_links_lead_somewhere(structure):
+    assert len(structure.ids) == len(set(structure.ids))
+    assert {link[1:] for link in structure.links if link.startswith("#")} <= set(structure.ids)
+
+
+def test_files_that_are_linked_exist(structure, profile):
+    files = [link for link in structure.links if not link.startswith("#")]
+    assert files
+    assert all((profile / "report" / link).resolve().is_file() for link in files)
+
+
+def test_headings_never_skip_a_level_downwards(structure):
+    assert structure.headings[0] == 1
+    assert structure.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(structure.headings, structure.headings[1:]))
+
+
+def test_nothing_comes_from_elsewhere(page):
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?:https?:)?//""", page)
+    assert "url(" not in page and "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_every_published_cell_is_shown_as_printed(page):
+    cells = page.split('id="cells"')[1].split("</table>")[0]
+    assert cells.count("<tr data-paper") == len(load_published())
+    text = html.unescape(cells)
+    assert "1.0025 ± 0.0019" in text
+    assert "4.57e-5" in text
+
+
+def test_counts_are_those_of_the_scoreboard(page, profile):
+    rows = report._scoreboard(profile, {})
+    for entry in report._counts(rows, list(report.VERDICTS)):
+        own = [row for row in rows if entry["paper"] in ("", row["paper"])]
+        assert entry["total"] == len(own) == sum(entry["numbers"].values())
+
+
+def test_tables_and_figures_name_their_commands(page):
+    assert "python -m experiments.run +experiment=washizawa2012/table1 profile=quick" in page
+    assert "make reproduce-tables PROFILE=quick ONLY=washizawa2012/table1<" in page
+    assert "make reproduce-figures PROFILE=quick ONLY=washizawa2012<" in page
+
+
+def test_run_facts(page):
+    for text in ("2026-01-02T03:04:05+00:00", "Example CPU", "0123456789ab", "75 min of computing", "numpy"):
+        assert text in page
+    assert "python -m kpca_lab.datasets fetch usps" in page
+    assert "missing of: table3 (usps); table5 (usps)." in page
+    assert "MemoryError: too large" in page
+
+
+def test_text_of_the_files_is_no_markup(page):
+    assert "<b>bold</b>" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+
+
+def test_tables_are_in_natural_order(page):
+    places = [page.index(f'id="table-washizawa2012-table{number}"') for number in (1, 2, 8)]
+    assert places == sorted(places)
+
+
+def test_what_else_was_computed_comes_last_and_closed(page):
+    figure = page.index('id="figure-washizawa2012-figure3"')
+    for item in ("table1_all", "figure3"):
+        assert page.index(f'<details id="data-washizawa2012-{item}">') > figure
+
+
+def test_papers_and_tables_are_named_in_words(page):
+    cells = page.split('id="cells"')[1].split("</table>")[0]
+    assert '<td>Washizawa 2012</td><td><a href="#table-washizawa2012-table1">Table 1</a></td>' in cells
+    assert ">Washizawa 2012, Table 1</option>" in page
+    assert '<li><a href="#figure-washizawa2012-figure3">Figure 3</a></li>' in page
+
+
+@pytest.mark.parametrize(
+    "item, heading",
+    [
+        ("figure4", "Figure 4: whole"),
+        ("figure4_a", "Figure 4: part"),
+        ("figure4_b", "Figure 4 b: whole"),
+        ("table2_unit_norm", "Plot of Table 2: unit"),
+        ("table2_unit_norm_errors", "Table 2 unit norm errors: unit"),
+        ("kernel_time", "time"),
+        ("other", "Other"),
+    ],
+)
+def test_figures_have_the_title_that_is_nearest(item, heading):
+    names = {"figure4": "whole", "figure4_a": "part", "table2": "yale", "table2_unit_norm": "unit"}
+    titles = {("p", name): title for name, title in (names | {"kernel_time": "time"}).items()}
+    assert report._heading(titles, "p", item) == heading
+
+
+def test_every_figure_of_the_papers_has_a_title_of_its_own():
+    from kpca_lab.suite.papers import titles
+
+    drawn = Path(__file__).parents[3] / "results" / "paper" / "figures"
+    if not drawn.is_dir():
+        pytest.skip("the paper profile is not here")
+    items = {(path.parent.name, path.stem) for path in drawn.glob("*/*.png")}
+    assert items <= set(titles())
+
+
+def test_marks_have_a_place_of_their_own_and_readings_are_links(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False)
+    table = folder / "tables" / "washizawa2012" / "table1.md"
+    table.write_text(
+        "# Washizawa 2012, Table 1: T\n\n|  |  | a |\n|---|---|--:|\n"
+        "| x | paper | 1.0 |\n|  | ours | 1.1 ✗ |\n\n"
+        "x / a: readings tried: experiments/washizawa2012/notes.md#table-1.\n"
+    )
+    found = {entry["item"]: entry["body"] for entry in report._tables(folder, "washizawa2012", {})}["table1"]
+    assert '1.0<span class="mark"></span>' in found
+    assert '1.1<span class="mark">✗</span>' in found
+    assert '<a href="#notes-washizawa2012">readings tried</a>.' in found
+
+
+def test_names_are_in_natural_order():
+    assert sorted(["table10", "table2_all", "table2"], key=report._natural) == [
+        "table2",
+        "table2_all",
+        "table10",
+    ]
+
+
+def test_pictures_are_embedded_with_a_text(structure):
+    assert structure.images
+    for image in structure.images:
+        assert image["src"].startswith("data:image/png;base64,")
+        assert len(image["alt"]) > 10
+        with Image.open(io.BytesIO(base64.b64decode(image["src"].partition(",")[2]))) as picture:
+            assert abs(picture.width / picture.height - int(image["width"]) / int(image["height"])) < 0.02
+
+
+def test_pictures_shrink_to_the_limit(profile, monkeypatch):
+    total = sum(path.stat().st_size for path in (profile / "figures").glob("*/*.png"))
+    monkeypatch.setattr(report, "PICTURES_LIMIT", 0.6 * total)
+    pictures = report._Pictures(profile)
+    found = [entry for paper in report.papers() for entry in pictures.of_paper(paper, {})]
+    kept = sum(len(base64.b64decode(entry["uri"].partition(",")[2])) for entry in found)
+    assert kept <= 0.6 * total
+
+
+def test_same_files_give_the_same_page(profile, page):
+    assert report.render_report(profile) == page
+
+
+@pytest.mark.parametrize(
+    "missing",
+    ["environment.json", "summary.json", "scoreboard.csv", "claims.csv", "tables", "figures", "records"],
+)
+def test_missing_parts_leave_a_page(tmp_path, missing):
+    folder = make_profile(tmp_path / "quick", pictures=missing == "records")
+    path = folder / missing
+    if path.exists():
+        path.rename(tmp_path / "away")
+    found = Structure()
+    found.feed(report.render_report(folder))
+    assert not found.open
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+
+
+def test_every_experiment_tells_when_and_with_what_code_it_was_computed(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False)
+    told = {"date": "2026-02-03T04:05:06+00:00", "commit": "fedcba9876543210", "modified": False}
+    own = {"jobs": 2, "seconds": 1.0, "command": "c"} | told
+    (folder / "summary.json").write_text(json.dumps({"experiments": {"washizawa2012/table1": own}}))
+    page = report.render_report(folder)
+    assert "<dd>2026-02-03 04:05 UTC</dd>" in page and "<dd>commit fedcba987654</dd>" in page
+
+
+def test_an_empty_profile_says_what_to_run(tmp_path):
+    (tmp_path / "smoke").mkdir()
+    page = report.write_report(tmp_path / "smoke").read_text(encoding="utf-8")
+    assert "make reproduce-tables PROFILE=smoke" in page
+    assert "nothing yet" in page
+
+
+def test_no_profile_is_an_error_that_says_what_to_run(tmp_path, capsys):
+    with pytest.raises(FileNotFoundError, match="make reproduce-tables PROFILE=none"):
+        report.write_report(tmp_path / "none")
+    with pytest.raises(SystemExit) as end:
+        report.main([str(tmp_path / "none")])
+    assert end.value.code == 1
+    assert "make reproduce-tables" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["Table 1", "table1", "table-1"])
+def test_slugs_of_one_table_agree(text):
+    assert slug(text) == "table-1"
+
+
+def test_notes_have_ids_tables_and_no_html():
+    text = "# P\n\n## Table 1\n\n<script>x</script>\n\n| a | b |\n|---|---|\n| 1 | `2` |\n"
+    found = str(render_notes("p", text))
+    assert '<h5 id="notes-p-table-1">' in found
+    assert "<td>1</td>" in found and 'class="box tall"' in found
+    assert "<script>" not in found
+
+
+@pytest.mark.parametrize(
+    "seconds, text", [(3.456, "3.46 s"), (240, "4 min"), (4500, "75 min"), (3 * 3600 + 60, "3 h 1 min")]
+)
+def test_durations(seconds, text):
+    assert report._duration(seconds) == text

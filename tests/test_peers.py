@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 import yaml
+from kpca_lab.suite.checks import load_target, parameters_of
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kpca_lab import FullKPCA
 from kpca_lab.peers import SklearnKernelPCA, SklearnNystroem
-from kpca_lab.suite.checks import load_target, parameters_of
 from kpca_lab.suite.config import CONF
 
 

@@ -88,7 +88,7 @@ class RowSource(ABC):
                 progress.update(stop - start)
                 start = stop
 
-    def take(self, indices) -> Matrix:
+    def take(self, indices: Any) -> Matrix:
         """Return the rows with the given numbers.
 
         Parameters
@@ -199,7 +199,9 @@ class SlicedRows(RowSource):
 class ChunkedRows(RowSource):
     """Chunks of known lengths that can be had one by one: lists of arrays, Dask arrays."""
 
-    def __init__(self, chunk: Callable[[int], Any], lengths: Sequence[int], n_columns: int, dtype) -> None:
+    def __init__(
+        self, chunk: Callable[[int], Any], lengths: Sequence[int], n_columns: int, dtype: Any
+    ) -> None:
         super().__init__(n_columns)
         self._chunk = chunk
         self._ends = np.cumsum([0, *lengths])

@@ -10,11 +10,13 @@ import inspect
 import os
 import sys
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 
 from kpca_lab.datasets.catalogue import CATALOGUE, dataset_options, entry_of
 from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
 from kpca_lab.datasets.locations import cache_dir, mirror
-from kpca_lab.datasets.registry import FILE_SETS
+from kpca_lab.datasets.registry import FILE_SETS, FileSet, RawFile
 from kpca_lab.datasets.splits import protocol_of
 from kpca_lab.datasets.substitutes import DataVariantWarning
 from kpca_lab.datasets.yaleb import COMPLETE_ADDRESS
@@ -22,7 +24,7 @@ from kpca_lab.datasets.yaleb import COMPLETE_ADDRESS
 TABLE_HEAD = ("data set", "status", "source", "size", "hash ok", "terms")
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m kpca_lab.datasets", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -46,7 +48,7 @@ def main(arguments=None):
         return 2
 
 
-def _print_table(head, rows):
+def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     # The last column is left alone: it may be long and needs no alignment.
     widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head) - 1)]
     for row in (head, tuple("-" * width for width in (*widths, len(head[-1]))), *rows):
@@ -54,7 +56,7 @@ def _print_table(head, rows):
         print("  ".join([*cells, row[-1]]).rstrip())
 
 
-def _readable(size):
+def _readable(size: float) -> str:
     for unit in ("B", "kB"):
         if size < 1000:
             return f"{size:.0f} {unit}"
@@ -62,7 +64,7 @@ def _readable(size):
     return f"{size:.1f} MB"
 
 
-def _cached(file_set):
+def _cached(file_set: FileSet) -> list[tuple[Path, RawFile] | None]:
     """Return the cached path and variant of each file, None where there is none, unverified."""
     found = []
     for raw in file_set.files:
@@ -71,7 +73,7 @@ def _cached(file_set):
     return found
 
 
-def _list():
+def _list() -> int:
     rows = []
     for entry in CATALOGUE.values():
         if entry.kind == "real":
@@ -84,7 +86,7 @@ def _list():
     return 0
 
 
-def _file_sets_of(name):
+def _file_sets_of(name: str) -> list[str]:
     """Return the names of the file sets that a name on the command line stands for."""
     if name in FILE_SETS:
         return [name]
@@ -94,7 +96,7 @@ def _file_sets_of(name):
     return list(entry.file_sets[:1])
 
 
-def _fetch(names):
+def _fetch(names: list[str]) -> int:
     wanted = {name: _file_sets_of(name) for name in names}
     if not names:
         wanted = {name: [name] for name in FILE_SETS}
@@ -133,11 +135,11 @@ def _fetch(names):
     return 1 if failures and names else 0
 
 
-def _title(name):
+def _title(name: str) -> str:
     return "ida (13 sets)" if name == "ida" else name
 
 
-def _verify():
+def _verify() -> int:
     rows, bad = [], 0
     for name, file_set in FILE_SETS.items():
         for raw, found in zip(file_set.files, _cached(file_set)):
@@ -170,7 +172,7 @@ def _verify():
     return 1 if bad else 0
 
 
-def _info(name):
+def _info(name: str) -> int:
     entry = entry_of(name)
     print(f"{name}: {entry.summary}\n\nkind: {entry.kind}\noptions:")
     for option, default in dataset_options(name).items():

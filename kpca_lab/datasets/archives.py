@@ -10,7 +10,9 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 __all__ = ["ArchiveError", "extract_member", "iter_tar"]
 
@@ -30,12 +32,12 @@ class ArchiveError(ValueError):
     """An archive that cannot be read, or that must not be."""
 
 
-def _is_safe(name):
+def _is_safe(name: str) -> bool:
     path = PurePosixPath(name.replace("\\", "/"))
     return bool(path.parts) and not (path.is_absolute() or ".." in path.parts or ":" in path.parts[0])
 
 
-def _pick(names, wanted):
+def _pick(names: Iterable[str], wanted: str) -> str:
     """Choose the one name that is `wanted`, or that ends in it below some folder."""
     if not _is_safe(wanted):
         raise ArchiveError(f"{wanted!r} is not a plain relative name")
@@ -49,7 +51,7 @@ def _pick(names, wanted):
     return found[0]
 
 
-def _copy_capped(stream, destination, max_bytes):
+def _copy_capped(stream: IO[bytes], destination: Path, max_bytes: int) -> None:
     copied = 0
     with open(destination, "xb") as out:
         while chunk := stream.read(_CHUNK):
@@ -59,7 +61,7 @@ def _copy_capped(stream, destination, max_bytes):
             out.write(chunk)
 
 
-def extract_member(archive, member, destination, max_bytes):
+def extract_member(archive: Path, member: str, destination: Path, max_bytes: int) -> None:
     """Copy one regular file out of a zip or tar archive.
 
     Parameters
@@ -92,9 +94,9 @@ def extract_member(archive, member, destination, max_bytes):
                 with opened.open(info) as stream:
                     _copy_capped(stream, destination, max_bytes)
         elif tarfile.is_tarfile(archive):
-            with tarfile.open(archive) as opened:
-                infos = {info.name: info for info in opened if info.isreg()}
-                with opened.extractfile(infos[_pick(infos, member)]) as stream:
+            with tarfile.open(archive) as tar:
+                files = {entry.name: entry for entry in tar if entry.isreg()}
+                with _stream(tar, files[_pick(files, member)]) as stream:
                     _copy_capped(stream, destination, max_bytes)
         else:
             raise ArchiveError("it is neither a zip nor a tar archive")
@@ -105,7 +107,15 @@ def extract_member(archive, member, destination, max_bytes):
         raise
 
 
-def iter_tar(archive, suffix, max_member_bytes, max_total_bytes):
+def _stream(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    stream = tar.extractfile(entry)
+    assert stream is not None  # there is one of every regular file
+    return stream
+
+
+def iter_tar(
+    archive: Path, suffix: str, max_member_bytes: int, max_total_bytes: int
+) -> Iterator[tuple[str, bytes]]:
     """Yield ``(name, bytes)`` of the regular files in a tar archive whose name ends in `suffix`.
 
     Everything stays in memory: links, devices and folders are passed over and nothing is
@@ -137,7 +147,7 @@ def iter_tar(archive, suffix, max_member_bytes, max_total_bytes):
                         f"member and {max_total_bytes} bytes in all"
                     )
                 if info.isreg() and info.name.lower().endswith(suffix):
-                    with opened.extractfile(info) as stream:
+                    with _stream(opened, info) as stream:
                         content = stream.read(max_member_bytes + 1)
                     if len(content) != info.size:
                         raise ArchiveError(f"{info.name!r} is cut short")

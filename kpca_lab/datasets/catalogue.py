@@ -4,9 +4,10 @@ import difflib
 import inspect
 import math
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -49,8 +50,8 @@ class Entry:
     file_sets: tuple[str, ...] = ()
 
 
-def _first_line(function):
-    return inspect.getdoc(function).splitlines()[0]
+def _first_line(function: Callable) -> str:
+    return (inspect.getdoc(function) or "").splitlines()[0]
 
 
 # What a reader of results must know about a synthetic set.
@@ -61,7 +62,7 @@ _SYNTHETIC_NOTES = {
 _PLANE = ("x", "y")
 
 
-def _generate(generator, **options):
+def _generate(generator: Callable[..., dict[str, np.ndarray]], **options: Any) -> Dataset:
     call = inspect.signature(generator).bind(**options)
     call.apply_defaults()
     arrays = generator(**options)
@@ -84,15 +85,15 @@ def _generate(generator, **options):
     )
 
 
-def _synthetic_entries():
+def _synthetic_entries() -> Iterator[Entry]:
     for name in synthetic.__all__:
         generator = getattr(synthetic, name)
-        load = partial(_generate, generator)
+        load: Any = partial(_generate, generator)
         load.__signature__ = inspect.signature(generator)
         yield Entry(name, "synthetic", load, _first_line(generator))
 
 
-def _real_entries():
+def _real_entries() -> Iterator[Entry]:
     for name in ("concrete", "housing", "tic", "usps", "mnist", "frey", "teapots"):
         load = getattr(real, f"load_{name}")
         yield Entry(name, "real", load, _first_line(load), (name,))
@@ -107,7 +108,7 @@ def _real_entries():
         )
 
 
-def _user_entries():
+def _user_entries() -> Iterator[Entry]:
     for name in ("csv", "npy", "npz", "parquet"):
         load = getattr(user_data, f"load_{name}")
         yield Entry(name, "user", load, _first_line(load))
@@ -116,7 +117,7 @@ def _user_entries():
 CATALOGUE = {entry.name: entry for entry in (*_synthetic_entries(), *_real_entries(), *_user_entries())}
 
 
-def list_datasets(kind=None):
+def list_datasets(kind: str | None = None) -> list[str]:
     """Return the names of all data sets.
 
     Parameters
@@ -140,14 +141,14 @@ def list_datasets(kind=None):
     return [entry.name for entry in CATALOGUE.values() if kind in (None, entry.kind)]
 
 
-def entry_of(name):
+def entry_of(name: str) -> Entry:
     """Return the catalogue entry called `name`, or raise a ValueError that suggests one."""
     if name in CATALOGUE:
         return CATALOGUE[name]
     raise ValueError(_unknown("data set", name, list(CATALOGUE)))
 
 
-def dataset_options(name):
+def dataset_options(name: str) -> dict[str, Any]:
     """Return the loader options of a data set with their defaults.
 
     Parameters
@@ -165,7 +166,7 @@ def dataset_options(name):
     return own | _COMMON_OPTIONS
 
 
-def _unknown(what, given, valid):
+def _unknown(what: str, given: object, valid: list[str]) -> str:
     close = difflib.get_close_matches(str(given), valid, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"unknown {what} {given!r}; {hint}there are: {', '.join(valid)}"
@@ -180,7 +181,7 @@ _COMMON_OPTIONS = {
 }
 
 
-def load_dataset(name, **options):
+def load_dataset(name: str, **options: Any) -> Dataset:
     """Load a data set by name, fetching and verifying its files if they are not there yet.
 
     Every data set knows the options listed here; `dataset_options` lists the further ones of
@@ -240,7 +241,7 @@ def load_dataset(name, **options):
     return _finish(loaded, options, common)
 
 
-def _check_common(name, common):
+def _check_common(name: str, common: dict[str, Any]) -> None:
     if common["scaling"] not in (None, *SCALINGS):
         raise ValueError(
             f"{name}: scaling must be None or one of {', '.join(SCALINGS)}, not {common['scaling']!r}"
@@ -249,7 +250,7 @@ def _check_common(name, common):
         raise ValueError(f"{name}: dtype must be one of {', '.join(DTYPES)}, not {common['dtype']!r}")
 
 
-def _finish(loaded, options, common):
+def _finish(loaded: Dataset, options: dict[str, Any], common: dict[str, Any]) -> Dataset:
     """Apply the common options: subset first, so that little is converted; then type; scale."""
     X, y = _subset(loaded, "X", loaded.X, loaded.y, common.get("n_train"), common)
     X_test, y_test = _subset(loaded, "X_test", loaded.X_test, loaded.y_test, common.get("n_test"), common)
@@ -258,10 +259,12 @@ def _finish(loaded, options, common):
             raise ValueError(f"{loaded.name}: dtype 'uint8' is only for unscaled images stored as bytes")
         X, X_test = np.asarray(X), None if X_test is None else np.asarray(X_test)
     else:
-        X, X_test = (None if part is None else _own_copy(part, common["dtype"]) for part in (X, X_test))
+        X = _own_copy(X, common["dtype"])
+        X_test = None if X_test is None else _own_copy(X_test, common["dtype"])
         if common["scaling"] is not None:
             shift, width = fit_scaling(X, common["scaling"], loaded.pixel_range)
-            X, X_test = (None if part is None else apply_scaling(part, shift, width) for part in (X, X_test))
+            X = apply_scaling(X, shift, width)
+            X_test = None if X_test is None else apply_scaling(X_test, shift, width)
     changed = {option: value for option, value in common.items() if value != _COMMON_OPTIONS[option]}
     parameters = dict(loaded.provenance.parameters) | options | changed
     return replace(
@@ -275,7 +278,7 @@ def _finish(loaded, options, common):
     )
 
 
-def _own_copy(X, dtype):
+def _own_copy(X: np.ndarray, dtype: str) -> np.ndarray:
     """Make an array in memory that the caller may change, with rows contiguous."""
     if X.base is None and X.flags.writeable and X.flags.c_contiguous and X.dtype == dtype:
         return X
@@ -284,7 +287,7 @@ def _own_copy(X, dtype):
     return own
 
 
-def _room(shape, dtype):
+def _room(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Return an uninitialised array whose memory is there at once if it is large.
 
     NumPy asks Linux for huge pages, and Linux may first spend more than a second on making
@@ -300,7 +303,14 @@ def _room(shape, dtype):
     return np.frombuffer(pages, dtype).reshape(shape)
 
 
-def _subset(loaded, part, X, y, size, common):
+def _subset(
+    loaded: Dataset,
+    part: str,
+    X: Any,
+    y: np.ndarray | None,
+    size: int | None,
+    common: dict[str, Any],
+) -> tuple[Any, np.ndarray | None]:
     if size is None:
         return X, y
     available = 0 if X is None else len(X)

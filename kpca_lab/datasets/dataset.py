@@ -66,18 +66,18 @@ class Provenance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Sources used, in words: ``"cache"``, ``"mirror"``, ``"generator"``, ..."""
         if self.generator is not None:
             return "generator"
         return "+".join(sorted({record.source for record in self.files}))
 
     @property
-    def sha256(self):
+    def sha256(self) -> dict[str, str]:
         """Hash of every raw file, by its name in the cache."""
         return {record.path: record.sha256 for record in self.files}
 
-    def as_record(self):
+    def as_record(self) -> dict[str, Any]:
         """Return a plain dictionary fit for a results file: no path of this machine is in it."""
         return {
             "kind": self.kind,
@@ -124,7 +124,7 @@ class Dataset:
     image_shape: tuple[int, ...] | None = None
     pixel_range: tuple[float, float] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for part, X, y in (("X", self.X, self.y), ("X_test", self.X_test, self.y_test)):
             if X is None:
                 if y is not None:
@@ -140,7 +140,7 @@ class Dataset:
             if y is not None and len(y) != len(X):
                 raise ValueError(f"{self.name}: {len(y)} labels for {len(X)} rows of {part}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [f"X={self.X.shape}"]
         if self.X_test is not None:
             parts.append(f"X_test={self.X_test.shape}")

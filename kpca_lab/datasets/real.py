@@ -1,6 +1,8 @@
 """Loaders of the papers' real data sets, apart from Yale Face Database B."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from kpca_lab.datasets import parsers
 from kpca_lab.datasets.dataset import Dataset, Provenance
 from kpca_lab.datasets.fetch import obtain
 from kpca_lab.datasets.parsed_cache import load_or_parse
-from kpca_lab.datasets.registry import FILE_SETS
+from kpca_lab.datasets.registry import FILE_SETS, FileSet
 
 __all__ = [
     "IDA_BENCHMARKS",
@@ -79,7 +81,9 @@ TIC_NAMES = (
 )
 
 
-def _gather(file_set, key, version, parse):
+def _gather(
+    file_set: str | FileSet, key: str, version: int, parse: Callable[[list[Path]], dict[str, np.ndarray]]
+) -> tuple[dict[str, np.ndarray], Provenance]:
     """Fetch a file set and return its parsed arrays and provenance; `parse` gets the paths."""
     if isinstance(file_set, str):
         file_set = FILE_SETS[file_set]
@@ -90,11 +94,13 @@ def _gather(file_set, key, version, parse):
     return arrays, Provenance("real", records, file_set.terms, note="; ".join(notes))
 
 
-def _pixel_names(n_pixels):
+def _pixel_names(n_pixels: int) -> tuple[str, ...]:
     return tuple(f"pixel{number}" for number in range(n_pixels))
 
 
-def _with_target_last(name, table, names, include_target, provenance):
+def _with_target_last(
+    name: str, table: np.ndarray, names: tuple[str, ...], include_target: bool, provenance: Provenance
+) -> Dataset:
     if include_target:
         return Dataset(name, table, feature_names=names, provenance=provenance)
     return Dataset(
@@ -106,7 +112,7 @@ def _with_target_last(name, table, names, include_target, provenance):
     )
 
 
-def load_concrete(include_target=True, allow_rounded=True):
+def load_concrete(include_target: bool = True, allow_rounded: bool = True) -> Dataset:
     """Concrete compressive strength (UCI): 1030 samples.
 
     Parameters
@@ -118,7 +124,7 @@ def load_concrete(include_target=True, allow_rounded=True):
         Accept, with a warning, the rounded values if only they can be had.
     """
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         if paths[0].name == "Concrete_Data.xls":
             return {"table": parsers.read_concrete(paths[0])}
         return {"table": parsers.read_concrete_rounded(paths[0])}
@@ -132,7 +138,7 @@ def load_concrete(include_target=True, allow_rounded=True):
     return _with_target_last("concrete", arrays["table"], CONCRETE_NAMES, include_target, provenance)
 
 
-def load_housing(include_target=True):
+def load_housing(include_target: bool = True) -> Dataset:
     """Boston housing (UCI): 506 samples.
 
     Parameters
@@ -142,7 +148,7 @@ def load_housing(include_target=True):
         needs; `y` is then None. Otherwise `X` has 13 columns and `y` is MEDV.
     """
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         delimiter = "," if paths[0].suffix == ".csv" else None
         return {"table": parsers.read_table(paths[0], 14, delimiter)}
 
@@ -150,7 +156,7 @@ def load_housing(include_target=True):
     return _with_target_last("housing", arrays["table"], HOUSING_NAMES, include_target, provenance)
 
 
-def load_tic(include_target=False, parts="all"):
+def load_tic(include_target: bool = False, parts: str = "all") -> Dataset:
     """Insurance company benchmark, COIL 2000 (UCI): 9822 samples, 85 inputs.
 
     Parameters
@@ -168,7 +174,7 @@ def load_tic(include_target=False, parts="all"):
     if parts == "train":
         file_set = replace(file_set, files=file_set.files[:1])
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         if len(paths) == 1:
             return {"table": parsers.read_table(paths[0], 86)}
         evaluation = np.hstack([parsers.read_table(paths[1], 85), parsers.read_table(paths[2], 1)])
@@ -192,10 +198,10 @@ def load_tic(include_target=False, parts="all"):
     )
 
 
-def load_usps():
+def load_usps() -> Dataset:
     """USPS digits: 7291 training and 2007 test images of 16 x 16 pixels in [-1, 1]."""
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         train, test = (parsers.read_table(path, 257) for path in paths)
         return {"train": train, "test": test}
 
@@ -213,10 +219,10 @@ def load_usps():
     )
 
 
-def load_mnist():
+def load_mnist() -> Dataset:
     """MNIST digits: 60000 training and 10000 test images of 28 x 28 pixels, 0 to 255."""
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         names = ("train_images", "train_labels", "test_images", "test_labels")
         return {name: parsers.read_idx(path) for name, path in zip(names, paths)}
 
@@ -234,7 +240,7 @@ def load_mnist():
     )
 
 
-def read_ida(benchmark):
+def read_ida(benchmark: str) -> tuple[dict[str, np.ndarray], Provenance]:
     """Return patterns, labels and zero-based index arrays of a Raetsch benchmark, and provenance.
 
     Parameters
@@ -251,7 +257,7 @@ def read_ida(benchmark):
     return _gather("ida", f"ida/{benchmark}", 1, lambda paths: parsers.read_benchmark(paths[0], benchmark))
 
 
-def load_ida(benchmark, realisation=1):
+def load_ida(benchmark: str, realisation: int = 1) -> Dataset:
     """One realisation of a Raetsch (IDA) benchmark, with its own training and test part.
 
     Parameters
@@ -279,7 +285,7 @@ def load_ida(benchmark, realisation=1):
     )
 
 
-def load_frey():
+def load_frey() -> Dataset:
     """Frey faces: 1965 frames of a film, 28 x 20 pixels, 0 to 255."""
     arrays, provenance = _gather(
         "frey", "frey", 1, lambda paths: {"frames": parsers.read_matlab(paths[0], "ff")[0].T}
@@ -294,10 +300,10 @@ def load_frey():
     )
 
 
-def load_teapots():
+def load_teapots() -> Dataset:
     """Rotating teapot: 100 frames of a full turn, 76 x 101 pixels in three colours, 0 to 255."""
 
-    def parse(paths):
+    def parse(paths: list[Path]) -> dict[str, np.ndarray]:
         frames = parsers.read_matlab(paths[0], "teapots")[0].T
         # Stored with the row of the picture running fastest; kept with the colour fastest.
         pictures = frames.reshape(-1, 3, 101, 76).transpose(0, 3, 2, 1)

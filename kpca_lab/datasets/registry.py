@@ -7,6 +7,7 @@ tried only after the file itself; its `note` says how the values differ, if they
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["FILE_SETS", "Address", "DebianMember", "FileSet", "RawFile", "WheelMember"]
 
@@ -69,7 +70,7 @@ class FileSet:
     page: str = ""
 
 
-def _mnist(stem, size, gz_hash, raw_size, raw_hash):
+def _mnist(stem: str, size: int, gz_hash: str, raw_size: int, raw_hash: str) -> RawFile:
     raw = RawFile(
         path=f"mnist/{stem}",
         size=raw_size,
@@ -89,7 +90,7 @@ def _mnist(stem, size, gz_hash, raw_size, raw_hash):
     )
 
 
-def _usps(name, size, gz_hash, raw_hash):
+def _usps(name: str, size: int, gz_hash: str, raw_hash: str) -> RawFile:
     folders = (
         "https://hastie.su.domains/ElemStatLearn/datasets",
         "https://web.stanford.edu/~hastie/ElemStatLearn/datasets",
@@ -102,7 +103,7 @@ def _usps(name, size, gz_hash, raw_hash):
     )
 
 
-def _tic(name, size, *hashes, **packages):
+def _tic(name: str, size: int, *hashes: str, **packages: Any) -> RawFile:
     uci = "https://archive.ics.uci.edu"
     return RawFile(
         path=f"tic/{name}",
@@ -116,7 +117,7 @@ def _tic(name, size, *hashes, **packages):
     )
 
 
-def _kernlab(rewrite):
+def _kernlab(rewrite: str) -> DebianMember:
     return DebianMember("r-cran-kernlab", "kernlab/data/ticdata.rda", rewrite)
 
 

@@ -1,5 +1,7 @@
 """Scaling fitted on one part of the data and applied to others."""
 
+from typing import Any
+
 import numpy as np
 
 __all__ = ["SCALINGS", "apply_scaling", "fit_scaling", "scale"]
@@ -7,7 +9,12 @@ __all__ = ["SCALINGS", "apply_scaling", "fit_scaling", "scale"]
 SCALINGS = ("standard", "minmax", "center", "unit")
 
 
-def scale(X, *others, scaling, pixel_range=None):
+def scale(
+    X: np.ndarray,
+    *others: np.ndarray,
+    scaling: str | None,
+    pixel_range: tuple[float, float] | None = None,
+) -> Any:
     """Scale `X` by its own statistics, and `others` by the statistics of `X`.
 
     Parameters
@@ -35,7 +42,9 @@ def scale(X, *others, scaling, pixel_range=None):
     )
 
 
-def fit_scaling(X, scaling, pixel_range=None):
+def fit_scaling(
+    X: np.ndarray, scaling: str | None, pixel_range: tuple[float, float] | None = None
+) -> tuple[Any, Any]:
     """Return shift and width, so that ``(X - shift) / width`` is scaled; see `scale`."""
     if scaling == "unit":
         if pixel_range is None:
@@ -55,7 +64,7 @@ def fit_scaling(X, scaling, pixel_range=None):
     return shift, np.where(width <= 1e-12 * np.abs(shift), 1.0, width).astype(X.dtype)
 
 
-def apply_scaling(X, shift, width):
+def apply_scaling(X: np.ndarray, shift: Any, width: Any) -> np.ndarray:
     """Scale an array of floating-point numbers in place, and return it."""
     if np.any(shift):
         X -= shift
@@ -63,5 +72,5 @@ def apply_scaling(X, shift, width):
     return X
 
 
-def _as_float(X):
+def _as_float(X: np.ndarray) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)

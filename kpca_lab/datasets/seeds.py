@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from typing import Any
 
 import numpy as np
 
 __all__ = ["derive_rng", "derive_seed"]
 
 
-def _digest(parts):
+def _digest(parts: tuple) -> bytes:
     if not parts:
         raise ValueError("a seed needs at least one part to be derived from")
     plain = []
@@ -22,7 +23,7 @@ def _digest(parts):
     return hashlib.sha256(json.dumps(plain).encode()).digest()
 
 
-def derive_seed(*parts):
+def derive_seed(*parts: Any) -> int:
     """Derive a 32-bit seed from strings and numbers.
 
     The same parts give the same seed on every machine and Python version; any other parts
@@ -49,7 +50,7 @@ def derive_seed(*parts):
     return int.from_bytes(_digest(parts)[:4], "big")
 
 
-def derive_rng(*parts):
+def derive_rng(*parts: Any) -> np.random.Generator:
     """Return a NumPy generator seeded with all 256 bits derived from `parts`.
 
     Parameters

@@ -4,7 +4,9 @@ The rows depend on the data set, the number of the split and its purpose, and on
 not on the method, the order of runs, or a global random state.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,10 +69,11 @@ _PROTOCOLS = {
     "usps": Protocol("random", 100, n_samples=7291, n_held_out=729),
     "yaleb": Protocol("random", 1, held_out=760 / 5760),
 }
-_DEFAULT = Protocol("random", 50, held_out=0.1)
+DEFAULT_SHARE = 0.1
+_DEFAULT = Protocol("random", 50, held_out=DEFAULT_SHARE)
 
 
-def protocol_of(name):
+def protocol_of(name: str) -> Protocol:
     """Return the protocol of a data set; 90/10 at random, 50 times, where no paper gives one.
 
     Parameters
@@ -88,7 +91,14 @@ def protocol_of(name):
     return _PROTOCOLS.get(name, _DEFAULT)
 
 
-def split(name, number, *, n_samples=None, n_held_out=None, purpose="validation"):
+def split(
+    name: str,
+    number: int,
+    *,
+    n_samples: int | None = None,
+    n_held_out: int | None = None,
+    purpose: str = "validation",
+) -> Split:
     """Return one division of a data set.
 
     Parameters
@@ -125,16 +135,20 @@ def split(name, number, *, n_samples=None, n_held_out=None, purpose="validation"
     if total is None:
         raise ValueError(f"{name}: give the number of rows, n_samples=")
     if n_held_out is None:
-        fits = protocol.n_held_out is not None and total == protocol.n_samples
-        share = protocol.held_out if protocol.held_out is not None else _DEFAULT.held_out
-        n_held_out = protocol.n_held_out if fits else round(share * total)
+        if protocol.n_held_out is not None and total == protocol.n_samples:
+            n_held_out = protocol.n_held_out
+        else:
+            share = DEFAULT_SHARE if protocol.held_out is None else protocol.held_out
+            n_held_out = round(share * total)
     if not 1 <= n_held_out < total:
         raise ValueError(f"{name}: cannot hold out {n_held_out} of {total} rows")
     order = derive_rng(name, number, "split", purpose).permutation(int(total))
     return Split(np.sort(order[n_held_out:]), np.sort(order[:n_held_out]), number)
 
 
-def _published(name, number, protocol, n_samples, n_held_out):
+def _published(
+    name: str, number: int, protocol: Protocol, n_samples: int | None, n_held_out: int | None
+) -> Split:
     if n_samples is not None or n_held_out is not None:
         raise ValueError(f"{name} has splits of its own, whose sizes cannot be chosen")
     if number > protocol.n_splits:
@@ -144,7 +158,7 @@ def _published(name, number, protocol, n_samples, n_held_out):
     return Split(train, test, number)
 
 
-def iter_splits(name, n_splits=None, **options):
+def iter_splits(name: str, n_splits: int | None = None, **options: Any) -> Iterator[Split]:
     """Yield the divisions of a data set in order.
 
     Parameters

@@ -3,6 +3,9 @@
 Each returns a dictionary with ``X`` and where they exist ``y``, ``X_test`` and ``y_test``.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from kpca_lab.datasets.seeds import derive_seed
@@ -24,20 +27,22 @@ CLUSTER_CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
 # r = 5 and k = exp(-0.1 d^2), not centred, which Table 1 of Washizawa (2012) implies.
 CALIBRATED_SCALE = {"parabola": 6.242, "ring": 4.282, "moons": 3.981, "clusters": 10.585}
 
+Arrays = dict[str, Any]
 
-def _at_least(value, smallest, what):
+
+def _at_least(value: Any, smallest: int, what: str) -> int:
     if isinstance(value, bool) or int(value) != value or value < smallest:
         raise ValueError(f"{what} must be a whole number of at least {smallest}, not {value!r}")
     return int(value)
 
 
-def _not_negative(value, what):
+def _not_negative(value: Any, what: str) -> float:
     if not value >= 0:
         raise ValueError(f"{what} must not be negative, not {value!r}")
     return value
 
 
-def parabola(n=500, seed=0, noise=0.2):
+def parabola(n: int = 500, seed: int = 0, noise: float = 0.2) -> Arrays:
     """Points on a noisy parabola: x uniform in [-1, 1], y = x^2 + noise.
 
     Chin and Suter (2006), Section 6; Wang and Tanaka (2016), Section IV.A (n = 500).
@@ -57,7 +62,7 @@ def parabola(n=500, seed=0, noise=0.2):
     return {"X": np.column_stack([x, x**2 + _not_negative(noise, "noise") * rng.normal(size=n)])}
 
 
-def artificial2d(n=1000, seed=0, shape="parabola", scale=None):
+def artificial2d(n: int = 1000, seed: int = 0, shape: str = "parabola", scale: float | None = None) -> Arrays:
     """Two-dimensional samples standing in for the unspecified ones of Washizawa (2012).
 
     Parameters
@@ -92,7 +97,7 @@ def artificial2d(n=1000, seed=0, shape="parabola", scale=None):
     return {"X": (CALIBRATED_SCALE[shape] if scale is None else scale) * X, "y": y}
 
 
-def three_clusters(n_per_cluster=30, seed=0, noise=0.1):
+def three_clusters(n_per_cluster: int = 30, seed: int = 0, noise: float = 0.1) -> Arrays:
     """Three normal clusters in the plane: Wang and Tanaka (2016), Section IV.A.
 
     Parameters
@@ -109,7 +114,7 @@ def three_clusters(n_per_cluster=30, seed=0, noise=0.1):
     return {"X": CLUSTER_CENTRES[y] + _not_negative(noise, "noise") * offsets, "y": y}
 
 
-def swiss_roll_hole(n=800, seed=0, noise=0.0):
+def swiss_roll_hole(n: int = 800, seed: int = 0, noise: float = 0.0) -> Arrays:
     """Perforated Swiss roll: Chin and Suter (2006), Figure 3(a); `y` is the place on the roll.
 
     Parameters
@@ -129,7 +134,7 @@ def swiss_roll_hole(n=800, seed=0, noise=0.0):
     return {"X": X, "y": y}
 
 
-def gaussian50(n=10000, seed=0, n_features=50):
+def gaussian50(n: int = 10000, seed: int = 0, n_features: int = 50) -> Arrays:
     """Independent standard normal entries: Zhang, Wang and Ma (2010), Test 1 and Table 1.
 
     Parameters
@@ -145,7 +150,9 @@ def gaussian50(n=10000, seed=0, n_features=50):
     return {"X": np.random.default_rng(seed).standard_normal(shape)}
 
 
-def _train_and_test(draw, n, n_test, seed):
+def _train_and_test(
+    draw: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]], n: int, n_test: int, seed: int
+) -> Arrays:
     """Draw both parts from streams of their own, so that neither size changes the other part."""
     X, y = draw(np.random.default_rng(seed), _at_least(n, 1, "n"))
     if _at_least(n_test, 0, "n_test") == 0:
@@ -154,7 +161,7 @@ def _train_and_test(draw, n, n_test, seed):
     return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
 
-def twonorm(n=400, n_test=7000, seed=0):
+def twonorm(n: int = 400, n_test: int = 7000, seed: int = 0) -> Arrays:
     """Breiman's twonorm: unit normals in 20 dimensions around (a, ..., a) and (-a, ..., -a).
 
     a = 2/sqrt(20); labels 1 and -1. L. Breiman, Bias, variance, and arcing classifiers (1996).
@@ -167,14 +174,14 @@ def twonorm(n=400, n_test=7000, seed=0):
         Seed of the generator.
     """
 
-    def draw(rng, size):
+    def draw(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         y = rng.choice([-1, 1], size=size)
         return rng.normal(size=(size, 20)) + (2 / np.sqrt(20)) * y[:, None], y
 
     return _train_and_test(draw, n, n_test, seed)
 
 
-def ringnorm(n=400, n_test=7000, seed=0):
+def ringnorm(n: int = 400, n_test: int = 7000, seed: int = 0) -> Arrays:
     """Breiman's ringnorm: a wide normal in 20 dimensions, and a narrow one inside it.
 
     Label 1 has mean zero and covariance 4 I, label -1 mean (a, ..., a) with a = 2/sqrt(20) and
@@ -188,7 +195,7 @@ def ringnorm(n=400, n_test=7000, seed=0):
         Seed of the generator.
     """
 
-    def draw(rng, size):
+    def draw(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         y = rng.choice([-1, 1], size=size)
         normal = rng.normal(size=(size, 20))
         wide = (y == 1)[:, None]
@@ -197,7 +204,7 @@ def ringnorm(n=400, n_test=7000, seed=0):
     return _train_and_test(draw, n, n_test, seed)
 
 
-def waveform(n=400, n_test=4600, seed=0, binary=True):
+def waveform(n: int = 400, n_test: int = 4600, seed: int = 0, binary: bool = True) -> Arrays:
     """Breiman's waveform: random mixtures of two of three triangular waves, plus noise.
 
     21 points of u h_a + (1 - u) h_b + N(0, 1) with u uniform in [0, 1] and waves h of height 6
@@ -218,7 +225,7 @@ def waveform(n=400, n_test=4600, seed=0, binary=True):
     waves = np.maximum(6 - np.abs(places - np.array([[7], [15], [11]])), 0)
     pairs = np.array([[0, 1], [0, 2], [1, 2]])
 
-    def draw(rng, size):
+    def draw(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         label = rng.integers(3, size=size)
         mixture = rng.uniform(size=(size, 1))
         first, second = waves[pairs[label, 0]], waves[pairs[label, 1]]

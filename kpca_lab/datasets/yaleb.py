@@ -1,7 +1,9 @@
 """Yale Face Database B: the multi-pose part, the cropped extension, the complete tar files."""
 
 import hashlib
+import os
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from kpca_lab.datasets import parsers
 from kpca_lab.datasets.archives import iter_tar
 from kpca_lab.datasets.dataset import Dataset, FileRecord, Provenance
 from kpca_lab.datasets.fetch import DatasetUnavailableError, obtain, sha256_of
-from kpca_lab.datasets.locations import cache_dir, is_address, mirror
+from kpca_lab.datasets.locations import cache_dir, mirror
 from kpca_lab.datasets.parsed_cache import load_or_parse
 from kpca_lab.datasets.pictures import crop_images, read_pgm, resize_images
 from kpca_lab.datasets.registry import FILE_SETS
@@ -29,7 +31,13 @@ _ARCHIVE_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2")
 _PICTURE_NAME = re.compile(r"yaleB(\d\d)_P(\d\d)(?:A([+-]\d{3})E([+-]\d\d)|_Ambient)\.pgm$")
 
 
-def load_yaleb(variant="multipose", ambient=False, size=None, crop=None, path=None):
+def load_yaleb(
+    variant: str = "multipose",
+    ambient: bool = False,
+    size: Sequence[int] | None = None,
+    crop: Sequence[int] | None = None,
+    path: str | os.PathLike | None = None,
+) -> Dataset:
     """Yale Face Database B; `y` is the subject.
 
     Parameters
@@ -78,11 +86,11 @@ def load_yaleb(variant="multipose", ambient=False, size=None, crop=None, path=No
     )
 
 
-def _multipose(ambient):
+def _multipose(ambient: bool) -> tuple[np.ndarray, np.ndarray, Provenance]:
     file_set = FILE_SETS["yaleb"]
     ((path, record),) = obtain(file_set)
 
-    def parse():
+    def parse() -> dict[str, np.ndarray]:
         images, subjects = parsers.read_multipose_faces(path)
         return {"images": images, "subjects": subjects}
 
@@ -99,13 +107,13 @@ def _multipose(ambient):
     return images, subjects, Provenance("real", (record,), file_set.terms, note)
 
 
-def _extended(ambient):
+def _extended(ambient: bool) -> tuple[np.ndarray, np.ndarray, Provenance]:
     if ambient:
         raise ValueError("the extended database holds no ambient images")
     file_set = FILE_SETS["yaleb:extended"]
     ((path, record),) = obtain(file_set)
 
-    def parse():
+    def parse() -> dict[str, np.ndarray]:
         features, subjects = parsers.read_matlab(path, "fea", "gnd")
         # Pixels run down the columns of a picture first.
         images = features.reshape(-1, 32, 32).transpose(0, 2, 1)
@@ -117,7 +125,9 @@ def _extended(ambient):
     return arrays["images"], arrays["subjects"], provenance
 
 
-def _complete(path, ambient, size, crop):
+def _complete(
+    path: str | os.PathLike | None, ambient: bool, size: Sequence[int] | None, crop: Sequence[int] | None
+) -> tuple[np.ndarray, np.ndarray, Provenance]:
     folder = _complete_folder(path)
     archives = sorted(
         entry
@@ -139,7 +149,7 @@ def _complete(path, ambient, size, crop):
     else:
         records = [_record_of_all(folder, pictures)]
 
-    def parse():
+    def parse() -> dict[str, np.ndarray]:
         return _read_complete(_contents(archives, pictures), ambient, size, crop)
 
     digest = hashlib.sha256(f"{ambient} {size} {crop}".encode()).hexdigest()[:12]
@@ -153,15 +163,15 @@ def _complete(path, ambient, size, crop):
     return arrays["images"], arrays["subjects"], provenance
 
 
-def _complete_folder(path):
+def _complete_folder(path: str | os.PathLike | None) -> Path:
     if path is not None:
         candidates = [("user", Path(path).expanduser())]
     else:
         candidates = [("cache", cache_dir() / "yaleb" / "complete")]
         base = mirror()
-        if base is not None and not is_address(base):
+        if isinstance(base, Path):
             candidates.append(("mirror", base / "yaleb" / "complete"))
-    attempts = []
+    attempts: list[tuple[str, object, str]] = []
     for source, folder in candidates:
         if not folder.is_dir():
             attempts.append((source, folder, "no such folder"))
@@ -179,7 +189,7 @@ def _complete_folder(path):
     )
 
 
-def _record_of_all(folder, pictures):
+def _record_of_all(folder: Path, pictures: list[Path]) -> FileRecord:
     """One record for thousands of loose pictures: a hash over their names and hashes."""
     lines = [f"{sha256_of(file)}  {file.relative_to(folder).as_posix()}\n" for file in pictures]
     return FileRecord(
@@ -191,7 +201,7 @@ def _record_of_all(folder, pictures):
     )
 
 
-def _contents(archives, pictures):
+def _contents(archives: list[Path], pictures: list[Path]) -> Iterator[tuple[str, bytes]]:
     for archive in archives:
         yield from iter_tar(archive, ".pgm", _MAX_PICTURE_BYTES, _MAX_ARCHIVE_BYTES)
     for picture in pictures:
@@ -200,7 +210,12 @@ def _contents(archives, pictures):
         yield picture.name, picture.read_bytes()
 
 
-def _read_complete(contents, ambient, size, crop):
+def _read_complete(
+    contents: Iterator[tuple[str, bytes]],
+    ambient: bool,
+    size: Sequence[int] | None,
+    crop: Sequence[int] | None,
+) -> dict[str, np.ndarray]:
     """Read, crop and resize one picture at a time: all of them at full size fill the memory."""
     found = {}
     for name, content in contents:

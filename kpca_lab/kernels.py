@@ -20,9 +20,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels
-from sklearn.preprocessing import normalize
+from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances, pairwise_kernels
 
+from kpca_lab.distances import (
+    BLOCK_BYTES,
+    Rows,
+    central_point,
+    dense_product,
+    densify,
+    measure_close_pairs,
+    row_blocks,
+    row_squares,
+    shifted,
+    unit_rows,
+)
 from kpca_lab.widths import GAMMA_RULES
 
 KERNELS = (
@@ -30,7 +41,6 @@ KERNELS = (
 )  # fmt: skip
 # Kernels exp(-gamma d) of some distance d, which is zero between a sample and itself.
 EXPONENTIALS = ("rbf", "laplacian", "chi2")
-BLOCK_BYTES = 16 * 2**20
 # Where kernels look first for values between known samples: a kpca_lab.kernel_table.KernelTable.
 TABLE_IN_USE: ContextVar[Any] = ContextVar("table in use", default=None)
 
@@ -117,12 +127,10 @@ class Kernel:
         }
         return self.name, *(getattr(self, name) for name in matters.get(self.name, ()))
 
-    def anchored(self, points) -> "Kernel":
-        """The same kernel with its parts taken about the mean of ``points``."""
+    def anchored(self, points: Rows) -> "Kernel":
+        """The same kernel with its parts taken about a point amid ``points``."""
         splits = self.name in ("rbf", "laplacian", "linear") or self._is_integer_poly
-        if not splits or sparse.issparse(points):
-            return self
-        return replace(self, origin=np.asarray(points, dtype=np.float64).mean(axis=0))
+        return replace(self, origin=central_point(points)) if splits else self
 
     @property
     def constant(self) -> float:
@@ -155,7 +163,7 @@ class Kernel:
         if self.name == "callable":
             return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
         if self.name == "cosine":
-            return _dense_product(normalize(_as_double(X)), normalize(_as_double(Y)))
+            return dense_product(unit_rows(X), unit_rows(Y))
         A = self._shift(X)
         return self._core_of_shifted(A, A if Y is X else self._shift(Y))
 
@@ -170,15 +178,13 @@ class Kernel:
         A = self._shift(X)
         if self.name != "rbf" or sparse.issparse(A):
             return lambda j: self._core_of_shifted(A, A[j : j + 1])[:, 0]
-        squares = self.gamma * _row_squares(A)
+        squares = self.gamma * row_squares(A)
 
         def column(j):
             values = A @ (2 * self.gamma * A[j])
             values -= squares
             values -= squares[j]
-            self._measure_close_pairs(values[:, None], A, A[j : j + 1], squares.max())
-            np.minimum(values, 0, out=values)
-            values[j] = 0.0
+            self._measure_close_pairs(values[:, None], A, A[j : j + 1], 2 * squares.max())
             return np.expm1(values, out=values)
 
         return column
@@ -188,15 +194,15 @@ class Kernel:
             values = self._scaled_distances(A, B)
             np.expm1(values, out=values)
         elif self.name == "laplacian":
-            values = self.core_of_distances(cdist(_densify(A), _densify(B), "cityblock"), A, B)
+            values = self.core_of_distances(_city_block_distances(A, B), A, B)
         elif self.name in ("chi2", "additive_chi2"):
-            values = self._chi2_core(_densify(A), _densify(B))
+            values = self._chi2_core(densify(A), densify(B))
         elif self.name == "linear":
-            values = _dense_product(A, B)
+            values = dense_product(A, B)
         elif self.origin is not None:
             values = self._poly_core(A, B)
         else:
-            values = _dense_product(A, B)
+            values = dense_product(A, B)
             values *= self.gamma
             values += self.coef0
             values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
@@ -221,7 +227,7 @@ class Kernel:
         """
         distances *= -self.gamma
         if self.name == "rbf":
-            largest = self.gamma * (_row_squares(A).max(initial=0) + _row_squares(B).max(initial=0))
+            largest = self.gamma * (row_squares(A).max(initial=0) + row_squares(B).max(initial=0))
             self._measure_close_pairs(distances, A, B, largest)
         return np.expm1(distances, out=distances)
 
@@ -239,13 +245,13 @@ class Kernel:
         if self.name == "callable":
             return np.array([self.function(x, x, **self.function_params) for x in X], dtype=np.float64)
         if self.name == "cosine":
-            return (_row_squares(_as_double(X)) > 0).astype(np.float64)
+            return row_squares(unit_rows(X))
         A = self._shift(X)
         if self.name == "linear":
-            return _row_squares(A)
+            return row_squares(A)
         if self.origin is not None:
             return self._poly_core_diagonal(A)
-        values = self.gamma * _row_squares(A) + self.coef0
+        values = self.gamma * row_squares(A) + self.coef0
         return np.tanh(values) if self.name == "sigmoid" else values**self.degree
 
     def __call__(self, X, Y) -> np.ndarray:
@@ -269,35 +275,27 @@ class Kernel:
     def _is_integer_poly(self) -> bool:
         return self.name == "poly" and isinstance(self.degree, Integral) and self.degree >= 1
 
-    def _shift(self, X):
-        X = _as_double(X)
-        return X if self.origin is None or sparse.issparse(X) else X - self.origin
+    def _shift(self, X: Rows) -> Rows:
+        return shifted(X, self.origin)
 
     def _scaled_distances(self, A, B) -> np.ndarray:
         """``-gamma d^2``; the squared norms ride along as two more columns of the product."""
-        a, b = -self.gamma * _row_squares(A), -self.gamma * _row_squares(B)
+        a, b = -self.gamma * row_squares(A), -self.gamma * row_squares(B)
         if sparse.issparse(A) or sparse.issparse(B):
-            values = 2 * self.gamma * _dense_product(A, B)
+            values = 2 * self.gamma * dense_product(A, B)
             values += a[:, None]
             values += b
         else:
             left = np.column_stack([A, a, np.ones(len(a))])
             right = np.column_stack([2 * self.gamma * B, np.ones(len(b)), b])
             values = left @ right.T
-            self._measure_close_pairs(values, A, B, -a.min(initial=0) - b.min(initial=0))
-        np.minimum(values, 0, out=values)
+        self._measure_close_pairs(values, A, B, -a.min(initial=0) - b.min(initial=0))
         if A is B:
             np.fill_diagonal(values, 0)
         return values
 
-    def _measure_close_pairs(self, values, A, B, largest_square) -> None:
-        """Recompute from differences what rounding of huge norms may have spoilt, in place."""
-        if largest_square < 1e5:
-            return
-        rows, columns = np.nonzero(values > -1e3)  # beyond, exp(-gamma d^2) is zero anyway
-        for part in row_blocks(len(rows), 8 * A.shape[1]):
-            difference = A[rows[part]] - B[columns[part]]
-            values[rows[part], columns[part]] = -self.gamma * _row_squares(difference)
+    def _measure_close_pairs(self, values: np.ndarray, A: Rows, B: Rows, largest_square: float) -> None:
+        measure_close_pairs(values, A, B, self.gamma, largest_square)
 
     # The polynomial kernel is a product of linear ones, and the parts of a product follow from the parts
     # of its factors without a subtraction: with factors f = F + f(x) + f(y) + f0 and g likewise, the core
@@ -315,11 +313,11 @@ class Kernel:
 
     def _poly_core(self, A, B) -> np.ndarray:
         along_a, along_b = A @ self.origin, B @ self.origin
-        return self._poly_product(self.gamma * (A @ B.T), along_a[:, None], along_b)
+        return self._poly_product(self.gamma * dense_product(A, B), along_a[:, None], along_b)
 
     def _poly_core_diagonal(self, A) -> np.ndarray:
         along = A @ self.origin
-        return self._poly_product(self.gamma * _row_squares(A), along, along)
+        return self._poly_product(self.gamma * row_squares(A), along, along)
 
     def _poly_product(self, linear, along_a, along_b):
         base, a, b = self._poly_base(), self.gamma * along_a, self.gamma * along_b
@@ -335,26 +333,7 @@ class Kernel:
         return core
 
 
-def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Slices that cut ``n_rows`` rows into blocks of about ``block_bytes``."""
-    step = max(1, block_bytes // max(1, row_bytes))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def _as_double(X):
-    return X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-
-
-def _densify(X) -> np.ndarray:
-    return X.toarray() if sparse.issparse(X) else X
-
-
-def _row_squares(X) -> np.ndarray:
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
-
-
-def _dense_product(A, B) -> np.ndarray:
-    return _densify(A @ B.T)
+def _city_block_distances(A: Rows, B: Rows) -> np.ndarray:
+    if sparse.issparse(A) or sparse.issparse(B):
+        return manhattan_distances(sparse.csr_array(A), sparse.csr_array(B))
+    return cdist(A, B, "cityblock")

@@ -286,10 +286,9 @@ def rational(x, y):
     "kernel",
     [
         {"kernel": "cosine"},
-        {"kernel": "sigmoid", "gamma": 0.1},
+        {"kernel": "sigmoid", "gamma": 1e-3, "coef0": 0},
         {"kernel": "laplacian"},
         {"kernel": rational},
-        {"kernel": "poly", "degree": 1.5, "gamma": 0.1, "coef0": 3},
     ],
 )
 @pytest.mark.parametrize("method", [FullKPCA, SubsetKPCA])
@@ -352,7 +351,7 @@ def test_ridge_with_many_pairs_uses_some_of_them():
 
 def test_no_search_for_other_kernels():
     X = samples(10)
-    for name in ("laplacian", "sigmoid", "cosine"):
+    for name in ("laplacian", "cosine"):
         operator = FullKPCA(2, kernel=name).fit(X).operator_
         with pytest.raises(ValueError, match=name):
             denoise(operator, X)

@@ -1,5 +1,6 @@
 """PCA and kernel PCA of the samples that lie farthest from the mean."""
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -80,7 +81,9 @@ class APCA(OperatorEstimator):
         """Find the principal axes of the samples that lie farthest from the mean of ``X``."""
         _check_alpha(self.alpha)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        kernel = make_kernel("linear", n_features=X.shape[1]).anchored(X)
+        kernel = replace(
+            make_kernel("linear", n_features=X.shape[1]), origin=X.mean(axis=0, dtype=np.float64)
+        )
         centred = X - kernel.origin
         square_norms = np.einsum("ij,ij->i", centred, centred)
         self.used_indices_ = _farthest(square_norms, self.alpha)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kpca_lab.kernel_checks import check_positive, check_range, symmetric
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform
@@ -80,13 +81,15 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             kernel_params=self.kernel_params,
             n_features=X.shape[1],
         )
-        if kernel.name != "precomputed":
-            return X, kernel
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"kernel='precomputed' needs the square kernel matrix of the samples, got shape {X.shape}."
-            )
-        return np.arange(len(X)), Kernel("precomputed", gram=X)
+        centred = bool(getattr(self, "center", True))
+        check_range(kernel, X, training=reset)
+        samples = X
+        if kernel.name == "precomputed":
+            samples = np.arange(len(X))
+            kernel = Kernel("precomputed", gram=symmetric(X, centred=centred))
+        if reset:
+            check_positive(kernel, samples, centred=centred)
+        return samples, kernel
 
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -94,13 +97,15 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _samples(self, X):
         """Validate samples that are not for training."""
         check_is_fitted(self)
-        return validate_data(
+        X = validate_data(
             self,
             X,
             reset=False,
             dtype=[np.float64, np.float32],
             accept_sparse="csr" if self._accepts_sparse else False,
         )
+        check_range(self.operator_.kernel, X, training=False)
+        return X
 
     def transform(self, X):
         """Project samples on the components.

@@ -276,7 +276,7 @@ class State:
         """Eigenvalues of ``vectors' gram vectors`` up to this are no directions but rounding of its terms."""
         sizes = np.abs(vectors)
         terms = np.einsum("ij,ij->j", sizes, np.abs(gram) @ sizes).max()
-        origin = 10 * len(gram) * EPS**2 * abs(self.kernel.constant)  # from subtracting the kernel's origin
+        origin = 100 * len(gram) * EPS**2 * abs(self.kernel.constant)  # from subtracting the kernel's origin
         return max(rank_tolerance(len(gram)) * scale, 10 * EPS * terms) + origin
 
     def compressed(self, points: np.ndarray) -> "State":

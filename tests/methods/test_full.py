@@ -11,7 +11,7 @@ KERNELS = [
     {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1},
     {"kernel": "linear"},
     {"kernel": "cosine"},
-    {"kernel": "sigmoid", "gamma": 0.01, "coef0": 0.1},
+    {"kernel": "sigmoid", "gamma": 1e-4, "coef0": 0},
 ]
 
 

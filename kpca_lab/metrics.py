@@ -34,8 +34,37 @@ def validation_error(model, X) -> float:
 
 
 def normalized_empirical_error(model, reference, X) -> float:
-    """Empirical error of ``model`` divided by that of ``reference``, usually full kernel PCA."""
-    return empirical_error(model, X) / empirical_error(reference, X)
+    """Empirical error of ``model`` divided by that of ``reference``, usually full kernel PCA.
+
+    Errors that are no more than rounding count as zero, so that the ratio never compares rounding with
+    rounding: it is 1 where both errors are zero, and infinite where only that of the reference is.
+
+    Parameters
+    ----------
+    model, reference : fitted estimators or FeatureOperators
+    X : array-like of shape (n_samples, n_features)
+        For a precomputed kernel, the numbers of training samples.
+
+    Returns
+    -------
+    float
+    """
+    errors, noise = zip(*(_error_and_noise(as_operator(each), X) for each in (model, reference)))
+    return error_ratio(errors[0], errors[1], max(noise))
+
+
+def error_ratio(error: float, reference: float, noise: float) -> float:
+    """``error / reference``, where both count as zero up to ``noise``: 0/0 is 1, anything else over 0 inf."""
+    if reference > noise:
+        return error / reference
+    return 1.0 if error <= noise else float("inf")
+
+
+def _error_and_noise(operator: FeatureOperator, X) -> tuple[float, float]:
+    """The empirical error, and what rounding makes of an error of zero."""
+    samples = _samples(operator, X)
+    total = float(operator.centred_square_norm(samples).mean())
+    return float(operator.residual(samples).mean()), rank_tolerance(operator.points.shape[0]) * total
 
 
 def residual_outside_scores(

@@ -73,3 +73,14 @@ def test_errors_with_a_precomputed_kernel(parabola):
     assert empirical_error(given, np.arange(300)) == pytest.approx(empirical_error(direct, parabola))
     with pytest.raises(ValueError, match="only for training samples"):
         empirical_error(given, gram[:5])
+
+
+def test_ratios_of_rounding_are_not_ratios_of_errors(rng):
+    X = rng.standard_normal((50, 3))
+    full = FullKPCA(3, kernel="linear").fit(X)
+    subset = SubsetKPCA(3, kernel="linear", n_basis=20, random_state=0).fit(X)
+    assert normalized_empirical_error(subset, full, X) == 1.0
+    assert normalized_empirical_error(full, full, X) == 1.0
+    assert normalized_empirical_error(FullKPCA(2, kernel="linear").fit(X), full, X) == np.inf
+    same = np.ones((5, 2))
+    assert normalized_empirical_error(FullKPCA(2).fit(same), FullKPCA(2).fit(same), same) == 1.0

@@ -18,6 +18,7 @@ from kpca_lab.classify import residuals_by_rank
 from kpca_lab.datasets import derive_rng, derive_seed
 from kpca_lab.kernel_table import use_table
 from kpca_lab.kernels import make_kernel
+from kpca_lab.linalg import rank_tolerance
 from kpca_lab.methods.base import check_size
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
@@ -153,12 +154,17 @@ class Workbench:
 
     def row(self, place: Place, metric: str, value, **columns) -> dict:
         """A row of this job."""
-        params = self.settings["methods"][place.method]["params"]
+        method = self.settings["methods"][place.method]
+        params = method["params"]
         own = {
             **self.kernel,
             **{key: params[key] for key in ("kernel", "gamma", "degree", "coef0") if key in params},
         }
-        own = own if own["kernel"] != "linear" else {"kernel": "linear"}
+        has_kernel = {"kernel", "gamma"} & set(
+            parameters_of(self.settings["methods"][place.method]["target"])
+        )
+        if own["kernel"] == "linear" or not has_kernel:
+            own = {"kernel": "linear"}
         rest = {
             key: value for key, value in params.items() if key not in ("kernel", "gamma", "degree", "coef0")
         }
@@ -369,6 +375,10 @@ class Evaluation:
         if self.r is None:
             return float(self.reference.residual(self.samples.train).mean())
         return self.reference_fit.mean_residual(self.r, "train", self.samples.train)
+
+    def noise(self) -> float:
+        """What rounding makes of an error of zero, for the training rows."""
+        return rank_tolerance(len(self.samples.train)) * self.reference_fit.model.total_variance_
 
 
 def _truncated(operator, r):

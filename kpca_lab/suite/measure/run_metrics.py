@@ -10,7 +10,7 @@ from kpca_lab.kernel_table import use_table
 from kpca_lab.methods.improved import ImprovedKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.methods.tipping import TippingKPCA
-from kpca_lab.metrics import operator_distance
+from kpca_lab.metrics import error_ratio, operator_distance
 from kpca_lab.preimage import denoise
 
 
@@ -20,8 +20,8 @@ def empirical_error(evaluation) -> float:
 
 
 def normalized_empirical_error(evaluation) -> float:
-    """Empirical error divided by that of full kernel PCA of the same rank."""
-    return evaluation.error("train") / evaluation.reference_error()
+    """Empirical error divided by that of full kernel PCA of the same rank; 1 where both are rounding."""
+    return error_ratio(evaluation.error("train"), evaluation.reference_error(), evaluation.noise())
 
 
 def validation_error(evaluation) -> float:

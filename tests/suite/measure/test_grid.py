@@ -49,3 +49,20 @@ def test_every_method_runs_on_every_data_set(dataset):
     # None of the approximations in the feature space of full kernel PCA has a smaller error.
     others = [errors[name] for name in METHODS if name not in ("pca", "apca")]
     assert min(others) >= errors["full"] * (1 - 1e-6)
+
+
+def test_rows_name_the_kernel_that_was_used_and_no_ratio_of_rounding():
+    settings = compose_settings(
+        [
+            "dataset=artificial2d",
+            "method=[full,apca,pca]",
+            "n_train=60",
+            "n_components=2",
+            "metric=[normalized_empirical_error]",
+        ]
+    )
+    (job,) = make_plan(settings).jobs.values()
+    rows = {row["method"]: row for row in evaluate(job).rows}
+    assert rows["full"]["kernel"].startswith("rbf(") and rows["full"]["value"] == 1.0
+    assert [rows[name]["kernel"] for name in ("apca", "pca")] == ["linear", "linear"]
+    assert [rows[name]["value"] for name in ("apca", "pca")] == [1.0, 1.0]  # no error is left in the plane

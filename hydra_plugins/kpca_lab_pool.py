@@ -21,7 +21,7 @@ class PoolLauncher(Launcher):
 
     def launch(self, job_overrides, initial_job_idx):
         """Compose and check all jobs, run them, and report once."""
-        from experiments.run import run_sweep
+        from kpca_lab.cli.sweep import run_sweep
 
         loader = self.hydra_context.config_loader
         status = run_sweep(job_overrides, lambda texts: loader.load_sweep_config(self.config, texts))

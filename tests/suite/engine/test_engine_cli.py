@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from experiments import reproduce
-from experiments import run as command
+from kpca_lab.cli import reproduce
+from kpca_lab.cli import run as command
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.pool import close_idle
 from kpca_lab.suite.engine.store import read_records

@@ -1,0 +1,149 @@
+"""Regenerate tables, figures and the report.
+
+    python -m experiments.reproduce run|tables|figures|report|all [--profile P] [--only PAPER[/ITEM]]
+
+``run`` computes what is not done yet; ``tables`` and ``figures`` compute what they need and write files under
+``results/<profile>``; ``report`` writes the page from what is there; ``all`` does everything.
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+
+from kpca_lab.suite.config.composing import PROFILES, ConfigError, compose_experiments, experiment_items
+from kpca_lab.suite.engine.runner import make_plan, run
+from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.engine.summary import write_summary
+from kpca_lab.suite.files import read_json
+from kpca_lab.suite.papers import load_experiments
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+    """
+    chosen = _parser().parse_args(arguments)
+    try:
+        return _run(chosen)
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.reproduce", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("command", choices=("run", "tables", "figures", "report", "all"))
+    parser.add_argument("--profile", choices=PROFILES, default="quick")
+    parser.add_argument("--only", action="append", metavar="PAPER[/ITEM]", help="may be given more than once")
+    parser.add_argument("--force", action="store_true", help="compute again what is done")
+    parser.add_argument("--results-dir", default="results")
+    parser.add_argument("--workers", type=int, help="worker processes; as many as cores by default")
+    return parser
+
+
+def _run(chosen):
+    store = Store(chosen.results_dir, chosen.profile)
+    code = 0
+    if chosen.command != "report":
+        code = _experiments(chosen, store)
+    if chosen.command in ("tables", "figures", "all"):
+        code = max(code, _judge(store, tables=chosen.command != "figures"))
+    if chosen.command in ("figures", "all"):
+        code = max(code, _figures(store, chosen.only))
+    if chosen.command in ("report", "all"):
+        from kpca_lab.suite.render.report import write_report
+
+        print(f"report: {write_report(store.root)}")
+    return code
+
+
+def _experiments(chosen, store):
+    items = _items(chosen)
+    settings = compose_experiments(items, chosen.profile, chosen.results_dir)
+    settings = [
+        replace(entry, force=chosen.force, workers=chosen.workers or entry.workers) for entry in settings
+    ]
+    plans = [make_plan(entry) for entry in settings]
+    summary = run(plans)
+    print(summary.text(), file=sys.stderr)
+    write_summary(store, plans, summary)
+    return summary.exit_code
+
+
+def _items(chosen):
+    """The experiments that a command needs: those called figure..., or all others for tables."""
+    items = experiment_items()
+    for wanted in chosen.only or []:
+        if not any(_belongs(item, wanted) for item in items):
+            raise ConfigError(f"there is no experiment {wanted!r}; valid choices: {', '.join(items)}")
+    if chosen.only:
+        return [item for item in items if any(_belongs(item, wanted) for wanted in chosen.only)]
+    if chosen.command in ("tables", "figures"):
+        return [item for item in items if _is_figure(item) == (chosen.command == "figures")]
+    return items
+
+
+def _belongs(item, wanted):
+    return item == wanted or item.startswith(f"{wanted}/")
+
+
+def _is_figure(item):
+    return item.split("/")[1].startswith("figure")
+
+
+def _judge(store, *, tables):
+    """Write scoreboard and claims from all records there are, and the tables."""
+    from kpca_lab.suite.judge.claims import write_claims
+    from kpca_lab.suite.judge.scoreboard import collect_cells, write_scoreboard
+    from kpca_lab.suite.render.tables import write_tables
+
+    records = store.all_records()
+    makers = load_experiments().cell_makers
+    cells, problems = collect_cells(records.assign(profile=store.root.name), makers)
+    if store.root.name == "smoke":
+        cells = cells.assign(comparable=False, note="computed at the tiny sizes of the smoke profile")
+    write_scoreboard(store.root, cells)
+    write_claims(store.root, records)
+    print(f"scoreboard: {store.root / 'scoreboard.csv'}\nclaims: {store.root / 'claims.csv'}")
+    if tables:
+        written = write_tables(store.root, cells, records=records)
+        print(f"tables: {len(written)} files in {store.root / 'tables'}")
+    for problem in problems:
+        print(f"failed: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _figures(store, only):
+    from kpca_lab.suite.render.figures import write_figures
+
+    makers = load_experiments().figure_makers
+    wanted = [entry for entry in only or [] if any(_belongs(item, entry) for item in makers)]
+    if only and not wanted:
+        print("figures: none is registered for these items")
+        return 0
+    done = write_figures(store.root, wanted or None)
+    print(f"figures: {len(done.written)} files in {store.root / 'figures'}")
+    skipped = read_json(store.root / "summary.json").get("skipped", {})
+    for item, reason in done.skipped.items():
+        for missing, (lacking, command) in skipped.items():
+            if item in lacking:
+                reason = f"without {missing}; to get it: {command}"
+        print(f"skipped: {item}: {reason}", file=sys.stderr)
+    for item, error in done.failed.items():
+        print(f"failed: {item}: {error}", file=sys.stderr)
+    return 1 if done.failed else 0

@@ -1,0 +1,163 @@
+"""Sweeps: what the jobs that a launcher of Hydra runs give, put together and shown once."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from hydra.experimental.callback import Callback
+
+from kpca_lab.suite.config.composing import Composer, ConfigError
+from kpca_lab.suite.cores import available_cores
+from kpca_lab.suite.engine.runner import Failure, Plan, Summary, make_plan, run
+from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.render.show import rows_table
+from kpca_lab.suite.render.tables import write_summary
+
+__all__ = ["SweepSummary", "run_one_of_a_sweep", "run_sweep", "show"]
+
+
+def run_sweep(job_overrides: Iterable[list[str]], compose: Callable) -> int:
+    """Run all jobs of a sweep together: what the launcher ``pool`` does.
+
+    Parameters
+    ----------
+    job_overrides : iterable of list of str
+    compose : callable
+        From overrides to a composed configuration.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    composer = Composer(compose)
+    try:
+        plans = [make_plan(composer.settings(overrides)) for overrides in job_overrides]
+    except ConfigError as error:
+        sys.exit(f"error: {error}")
+    summary = run(plans, compact=False)
+    jobs: dict[tuple, set] = {}
+    for plan in plans:
+        key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records)
+        jobs.setdefault(key, set()).update(plan.jobs)
+    _report(summary, jobs)
+    return summary.exit_code
+
+
+def run_one_of_a_sweep(plan: Plan, chosen) -> None:
+    """Run one job of a sweep, and leave a file that tells :class:`SweepSummary` what it gave.
+
+    Parameters
+    ----------
+    plan : Plan
+    chosen : DictConfig
+        The node ``hydra`` of the configuration.
+    """
+    stream = None
+    if _side_by_side(chosen.launcher):
+        cores = max(1, available_cores() // _processes(chosen.launcher))
+        plan.settings = replace(plan.settings, workers=1, threads=min(plan.settings.threads or 1, cores))
+        stream = _Lines(sys.stderr)  # one terminal has no room for the bars of several processes
+    summary = run([plan], compact=False, stream=stream)
+    part = {
+        "results_dir": plan.settings.results_dir,
+        "profile": plan.settings.profile,
+        "name": plan.name,
+        "records": plan.records,
+        "jobs": list(plan.jobs),
+        "computed": summary.computed,
+        "kept": summary.kept,
+        "failures": [[entry.job, entry.status, entry.error] for entry in summary.failures],
+        "skipped": summary.skipped,
+        "seconds": summary.seconds,
+    }
+    path = Path(chosen.sweep.dir) / f"{chosen.job.num}.json"
+    write_atomically(path, json.dumps(part).encode())
+
+
+class SweepSummary(Callback):
+    """Puts together the parts of a sweep whose jobs Hydra's other launchers ran one by one."""
+
+    def on_multirun_start(self, config, **kwargs):
+        """Refuse more processes than there are cores."""
+        launcher, cores = config.hydra.launcher, available_cores()
+        if _side_by_side(launcher) and launcher.get("n_jobs") and _processes(launcher) > cores:
+            sys.exit(f"error: hydra.launcher.n_jobs={launcher.n_jobs} is more than the cores, {cores}")
+
+    def on_multirun_end(self, config, **kwargs):
+        """Write the records when all jobs have ended."""
+        folder = Path(config.hydra.sweep.dir)
+        parts = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        if not parts:
+            return
+        summary, jobs = _together(parts)
+        _report(summary, jobs)
+        if summary.exit_code:
+            sys.exit(summary.exit_code)
+
+
+def show(store: Store, name: str, ids: Iterable[str]) -> None:
+    """Print what some jobs gave, and for a run of one's own write all that its records hold as a table.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        Name of the records.
+    ids : iterable of str
+        The jobs.
+    """
+    records, path = store.records(name), store.records_path(name)
+    print(rows_table(records, ids))
+    done = records[records["status"] == "done"]
+    if path.exists():
+        print(f"records: {path}", file=sys.stderr)
+    if name.startswith("custom/") and len(done):
+        written = write_summary(path.with_name(f"{path.stem}_table"), done)
+        print(f"table: {', '.join(map(str, written))}", file=sys.stderr)
+
+
+def _together(parts):
+    """One summary of the parts of a sweep, and the jobs behind each file of records."""
+    summary, jobs = Summary(), {}
+    for part in parts:
+        key = (part["results_dir"], part["profile"], part["name"], part["records"])
+        jobs.setdefault(key, set()).update(part["jobs"])
+        summary.computed += part["computed"]
+        summary.kept += part["kept"]
+        summary.failures += [Failure(*entry) for entry in part["failures"]]
+        for dataset, (experiments, command) in part["skipped"].items():
+            known = summary.skipped.setdefault(dataset, ([], command))[0]
+            known.extend(name for name in experiments if name not in known)
+        summary.seconds += part["seconds"]
+    return summary, jobs
+
+
+def _report(summary, jobs):
+    """Write the records of a sweep once, and say how it went."""
+    for (results_dir, profile, name, records), ids in sorted(jobs.items()):
+        store = Store(results_dir, profile)
+        store.compact(name, ids, into=records, keep_others=True)
+        show(store, records, ids)
+    print(summary.text(), file=sys.stderr)
+
+
+def _side_by_side(launcher):
+    """Whether a launcher runs several jobs at a time on this machine."""
+    return launcher._target_.endswith(("JoblibLauncher", "LocalLauncher"))
+
+
+def _processes(launcher):
+    """How many jobs such a launcher runs at a time."""
+    wanted = launcher.get("n_jobs") or launcher.get("array_parallelism") or 1
+    return wanted if wanted > 0 else max(1, available_cores() + 1 + wanted)
+
+
+class _Lines:
+    """A stream that is no terminal, whatever is behind it."""
+
+    def __init__(self, stream):
+        self.write, self.flush, self.isatty = stream.write, stream.flush, lambda: False

@@ -11,7 +11,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from kpca_lab.datasets.locations import cache_dir
-from kpca_lab.suite.engine.identity import code_version, data_version, named_targets
+from kpca_lab.suite.engine.code_identity import code_version
+from kpca_lab.suite.engine.data_identity import data_version
+from kpca_lab.suite.engine.identity import identified
 from kpca_lab.suite.files import write_atomically
 
 __all__ = ["shared", "shared_all", "shared_folder"]
@@ -63,11 +65,10 @@ def shared_folder() -> Path:
 
 
 def _path(compute, dataset, arguments) -> Path:
-    target = f"{compute.__module__}.{compute.__qualname__}"
-    code = code_version((target, *named_targets(arguments)))
-    parts = [target, code, data_version(dataset), dataset, arguments]
+    code = code_version(f"{compute.__module__}.{compute.__qualname__}")
     given = inspect.signature(compute).bind(dataset, **arguments)  # a wrong name fails here, not later
-    parts[-1] = sorted(given.arguments.items(), key=lambda item: item[0])
+    values = sorted(identified(dict(given.arguments)).items(), key=lambda item: item[0])
+    parts = [compute.__name__, code, data_version(dataset), dataset, values]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
     return shared_folder() / f"{compute.__name__.strip('_')}-{digest}.npz"
 

@@ -41,6 +41,8 @@ class Entry:
         One line on what it is.
     file_sets : tuple of str
         The file sets it needs: keys of the registry.
+    variants : tuple of str
+        Where the option ``variant`` chooses between the file sets: the variant of each, the default first.
     """
 
     name: str
@@ -48,6 +50,16 @@ class Entry:
     load: Callable[..., Dataset]
     summary: str
     file_sets: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+
+    def file_sets_for(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """The file sets that the data with some options need; none if the user names files instead."""
+        if options.get("path") is not None:
+            return ()
+        if not self.variants:
+            return self.file_sets
+        chosen = options.get("variant", self.variants[0])
+        return tuple(name for name, variant in zip(self.file_sets, self.variants) if variant == chosen)
 
 
 def _first_line(function: Callable) -> str:
@@ -97,7 +109,8 @@ def _real_entries() -> Iterator[Entry]:
     for name in ("concrete", "housing", "tic", "usps", "mnist", "frey", "teapots"):
         load = getattr(real, f"load_{name}")
         yield Entry(name, "real", load, _first_line(load), (name,))
-    yield Entry("yaleb", "real", load_yaleb, _first_line(load_yaleb), ("yaleb", "yaleb:extended"))
+    file_sets, variants = ("yaleb", "yaleb:extended"), ("multipose", "extended")
+    yield Entry("yaleb", "real", load_yaleb, _first_line(load_yaleb), file_sets, variants)
     for benchmark, count in real.IDA_BENCHMARKS.items():
         yield Entry(
             f"ida/{benchmark}",

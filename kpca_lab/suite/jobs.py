@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kpca_lab.datasets.catalogue import dataset_options, entry_of
 
-__all__ = ["COLUMNS", "STATUSES", "Job", "Outcome", "dataset_of", "grid_jobs", "row", "with_labels"]
+__all__ = ["COLUMNS", "Job", "Outcome", "dataset_of", "grid_jobs", "plain_value", "row", "with_labels"]
 
 COLUMNS = (
     "experiment",
@@ -29,7 +29,6 @@ COLUMNS = (
     "error",
     "job",
 )
-STATUSES = ("done", "failed", "timeout", "memory")
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,6 @@ class Job:
             parts.append(f"n_basis={sizes[0]}")
         parts.append(f"split {self.split}" if self.split else f"seed {self.seed}")
         return " ".join(parts)
-
-    def canonical(self) -> str:
-        """The job as text: equal jobs have equal texts."""
-        return json.dumps(asdict(self), sort_keys=True, default=_plain)
 
 
 @dataclass
@@ -133,7 +128,7 @@ def row(
         "m": None if m is None else int(m),
         "r": None if r is None else int(r),
         "kernel": kernel,
-        "parameters": json.dumps(dict(parameters or {}), sort_keys=True, default=_plain),
+        "parameters": json.dumps(dict(parameters or {}), sort_keys=True, default=plain_value),
         "metric": metric,
         "value": None if value is None else float(value),
         "seconds": None if seconds is None else float(seconds),
@@ -147,7 +142,7 @@ def with_labels(row: dict, labels: Mapping[str, Any]) -> dict:
     if not labels:
         return row
     parameters = dict(labels) | json.loads(row["parameters"])
-    return {**row, "parameters": json.dumps(parameters, sort_keys=True, default=_plain)}
+    return {**row, "parameters": json.dumps(parameters, sort_keys=True, default=plain_value)}
 
 
 def dataset_of(config, name: str, seed: int) -> tuple[dict, int]:
@@ -214,7 +209,8 @@ def grid_jobs(config) -> list[Job]:
     return jobs
 
 
-def _plain(value):
+def plain_value(value: Any) -> Any:
+    """What JSON has instead of a value of NumPy."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -1,6 +1,5 @@
 """Running one job inside a worker."""
 
-import os
 import traceback
 
 import threadpoolctl
@@ -11,7 +10,6 @@ from kpca_lab.suite.errors import MissingPackageError, failure
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job
 from kpca_lab.suite.measure.evaluate import evaluate
-from kpca_lab.suite.measure.samples import forget_samples
 from kpca_lab.suite.papers import load_experiments
 
 __all__ = ["execute", "prepare"]
@@ -33,7 +31,6 @@ def execute(job: Job) -> tuple:
         ``("failed", status, text, traceback)``.
     """
     try:
-        _notice_changed_file(job)
         load_experiments(job.experiment.partition("/")[0])
         run = experiment.runners.get(job.experiment, evaluate)
         return "outcome", run(job)
@@ -43,17 +40,3 @@ def execute(job: Job) -> tuple:
         return "unavailable", error.package, error.command
     except (Exception, SystemExit) as error:
         return "failed", *failure(error), traceback.format_exc(limit=-5)
-
-
-_stamps: dict[str, tuple[int, int]] = {}
-
-
-def _notice_changed_file(job):
-    """Forget what was loaded if the user's own file is not what it was: workers outlive a run."""
-    path = job.dataset["options"].get("path") if job.dataset else None
-    if path is not None:
-        found = os.stat(path)
-        stamp = found.st_mtime_ns, found.st_size
-        if _stamps.setdefault(path, stamp) != stamp:
-            _stamps[path] = stamp
-            forget_samples()

@@ -12,8 +12,9 @@ from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.config.checks import ConfigError
 from kpca_lab.suite.config.composing import Settings
 from kpca_lab.suite.cores import share_cores
+from kpca_lab.suite.engine.data_identity import data_version, fetch_data
 from kpca_lab.suite.engine.environment import write_environment
-from kpca_lab.suite.engine.identity import data_version, fetch_data, job_id
+from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.engine.pool import Worker, memory_text, start_worker, stop_worker, time_text
 from kpca_lab.suite.engine.progress import Progress, duration
 from kpca_lab.suite.engine.store import Store

@@ -1,6 +1,7 @@
 """The data and the kernel of a job."""
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -10,7 +11,7 @@ from kpca_lab.datasets import Dataset, load_dataset, scale, split
 from kpca_lab.kernel_table import KernelTable
 from kpca_lab.suite.jobs import Job
 
-__all__ = ["Samples", "forget_samples", "kernel_parameters", "kernel_text", "load_samples"]
+__all__ = ["Samples", "kernel_parameters", "kernel_text", "load_samples"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +36,14 @@ class Samples:
 
 
 @lru_cache(maxsize=1)
-def _load(name, options):
+def _load(name, options, stamp):
     return load_dataset(name, **json.loads(options))
 
 
 def load_samples(job: Job) -> Samples:
-    """Load, divide and scale the data of a job. Those of the last job are kept, for other kernels on them.
+    """Load, divide and scale the data of a job.
+
+    Those of the last job are kept, for other kernels on them, unless a file of the user's has changed since.
 
     Parameters
     ----------
@@ -50,24 +53,27 @@ def load_samples(job: Job) -> Samples:
     -------
     Samples
     """
-    key = json.dumps([job.dataset, job.split], sort_keys=True)
+    stamp = _stamp(job.dataset["options"].get("path"))
+    key = json.dumps([job.dataset, job.split, stamp], sort_keys=True)
     if key not in _last:
         _last.clear()  # before the next ones are loaded, so that two never take up memory together
-        _last[key] = _divide(job.dataset, job.split)
+        _last[key] = _divide(job.dataset, job.split, stamp)
     return _last[key]
 
 
 _last: dict[str, Samples] = {}
 
 
-def forget_samples() -> None:
-    """Load the next data anew, whatever was kept."""
-    _last.clear()
-    _load.cache_clear()
+def _stamp(path):
+    """When a file of the user's was last changed, and its size."""
+    if path is None:
+        return None
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
 
 
-def _divide(chosen, number):
-    data = _load(chosen["name"], json.dumps(chosen["options"], sort_keys=True))
+def _divide(chosen, number, stamp):
+    data = _load(chosen["name"], json.dumps(chosen["options"], sort_keys=True), stamp)
     train, labels, held_out, held_out_labels = data.X, data.y, data.X_test, data.y_test
     if chosen["split"]["kind"] == "random":
         share = chosen["split"]["held_out"]

@@ -11,6 +11,7 @@ from kpca_lab import FullKPCA, ReducedKPCA, SubsetKPCA
 from kpca_lab.classify import SubspaceClassifier
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.config.composing import compose_settings
+from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.jobs import COLUMNS
 from kpca_lab.suite.judge.published import load_published
 
@@ -150,11 +151,12 @@ def test_the_start_of_kmeans_is_part_of_what_identifies_a_job_and_its_parts(monk
     assert chosen["params"] == {"centroids": True, "init": "random", "n_init": 10}
     assert many[0]["selector"] == chosen
     others, _ = _wanted("table4", monkeypatch, "selectors.kmeans_centroids.params.n_init=1")
-    assert jobs[0].canonical() != others[0].canonical()
-    asked = []
-    monkeypatch.setattr(_shared, "code_version", lambda targets: asked.extend(targets) or "")
-    _shared._path(classification.validation_counts, jobs[0].dataset, many[0])
-    assert asked == ["experiments.washizawa2012.classification.validation_counts", chosen["target"]]
+    assert job_id(jobs[0]) != job_id(others[0])
+    paths = []
+    for target in (chosen["target"], "kpca_lab.selectors.RandomSelector"):
+        arguments = {**many[0], "selector": {**chosen, "target": target}}
+        paths.append(_shared._path(classification.validation_counts, jobs[0].dataset, arguments))
+    assert len(set(paths)) == 2
 
 
 def test_the_paper_profile_is_the_papers_protocol():

@@ -19,7 +19,6 @@ from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.selectors import RandomSelector
 from kpca_lab.suite.config.composing import ConfigError, compose_settings
 from kpca_lab.suite.cores import available_cores
-from kpca_lab.suite.engine import identity as versions
 from kpca_lab.suite.engine import runner
 from kpca_lab.suite.engine.runner import make_plan, run
 from kpca_lab.suite.engine.store import Store
@@ -299,41 +298,6 @@ def test_jobs_on_the_same_samples_follow_each_other(base, tmp_path, monkeypatch)
     ]
     run(plans, stream=io.StringIO())
     assert [label[-1] for label in begun] == ["0", "0", "1", "1"]
-
-
-def test_the_code_version_follows_what_is_used_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    module = tmp_path / "version_probe.py"
-
-    def version(text):
-        module.write_text(text)
-        versions._parse.cache_clear()
-        versions.code_version.cache_clear()
-        return versions.code_version(("version_probe.used",))
-
-    text = "from kpca_lab.metrics import as_operator\nFACTOR = 2\n\ndef helper():\n    return FACTOR\n\n"
-    text += "def used():\n    return helper(), as_operator\n\ndef other():\n    return 1\n"
-    first = version(text)
-    assert version(text.replace("    return 1", "    return 2")) == first
-    assert version(text.replace("def used():", "# why\ndef used():\n    '''Words.'''")) == first
-    assert version(text.replace("FACTOR = 2", "FACTOR = 3")) != first
-    assert version(text.replace("return helper(),", "return")) != first
-    version(text)
-    names = versions.source_version("version_probe.used")
-    assert "version_probe.helper" in names and "kpca_lab.operator.FeatureOperator" in names
-    assert "version_probe.other" not in names
-    versions._parse.cache_clear()
-    versions.code_version.cache_clear()
-
-
-def test_the_identity_of_a_job_depends_on_the_users_file(tmp_path):
-    path = tmp_path / "own.csv"
-    dataset = {"name": "csv", "options": {"path": str(path)}, "scaling": None, "split": {}}
-    path.write_text("1,2\n3,4\n")
-    first = versions.job_id(Job("custom/csv", dataset))
-    assert versions.job_id(Job("custom/csv", dataset)) == first
-    path.write_text("1,2\n3,5\n")
-    assert versions.job_id(Job("custom/csv", dataset)) != first
 
 
 def test_a_file_that_has_changed_is_read_again_by_the_same_workers(tmp_path):

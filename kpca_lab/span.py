@@ -1,16 +1,20 @@
-"""The span of basis points in feature space: an orthonormal frame, and sums over samples in it."""
+"""The span of basis points in feature space: an orthonormal frame, and coordinates in it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.operator import Expansion
 
-# Up to this many multiplications (a fraction of a second) the scatter matrix is summed in the frame's own
-# coordinates, which keeps eight more digits of its small directions than turning it there afterwards.
-EXACT_WORK = 1e10
+# Pivots that differ by more than this factor are not summed up together.
+LARGEST_RATIO = 1e5
+# A frame from pivots that fall below this share of the largest has coefficients too large for its leading
+# directions.
+WELL_CONDITIONED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +34,19 @@ class Frame:
     @classmethod
     def of(cls, kernel: Kernel, points, tol: float) -> "Frame":
         """The frame of ``points``; directions below ``tol`` times the largest eigenvalue are left out."""
-        m = points.shape[0]
-        core = kernel.core(points, points)
-        column_means = core.mean(axis=0)
-        centred = core - column_means
-        centred -= centred.mean(axis=1)[:, None]
+        return cls._principal(kernel, points, *_centred_core(kernel, points), tol)
+
+    @classmethod
+    def _principal(cls, kernel: Kernel, points, column_means, centred, tol: float) -> "Frame":
         eigenvalues, vectors = top_eigenpairs(centred, solver="dense")
         rank = numerical_rank(eigenvalues, tol)
-        spread = vectors[:, :rank] / np.sqrt(eigenvalues[:rank])
-        spread -= spread.mean(axis=0)
+        return cls._completed(kernel, points, vectors[:, :rank] / np.sqrt(eigenvalues[:rank]), column_means)
 
+    @classmethod
+    def _completed(cls, kernel: Kernel, points, spread: np.ndarray, column_means: np.ndarray) -> "Frame":
+        """The frame of an orthonormal ``spread`` of differences and of what is left of the basis mean."""
+        m, rank = spread.shape
+        spread = spread - spread.mean(axis=0)
         offset = kernel.offset(points)
         with_mean = column_means + offset
         along_spread = spread.T @ with_mean
@@ -74,65 +81,138 @@ class Frame:
         )
 
 
-@dataclass
-class CriterionSet:
-    """Sums over the samples that the criterion is taken on, in coordinates of the basis.
+@dataclass(frozen=True, eq=False)
+class SummationFrame:
+    """A frame, and coordinates to sum up products of samples in, with the way from these to the frame.
 
-    A sample is described by the core of its kernel values with the basis (and the kernel's offset, where
-    it has one), less that of the basis mean. Only centred sums are formed from these, so that the constant
-    part of the kernel never enters.
+    Sums of products in coordinates of the basis lose the small directions in the rounding of the large
+    ones. Turning every sample into the frame first loses nothing, but costs three times as much as the sums.
+    All that is needed is that the large directions are gone where the small ones are summed up. The pivoted
+    Cholesky decomposition ``L L'`` of the centred Gram matrix orthonormalises the differences of the basis
+    points to their mean, the largest remaining one first. Pivots are taken together in ranges within which
+    they differ by a factor of at most ``LARGEST_RATIO``, and each range is removed from the later coordinates:
+    one matrix product per sample, and none where the basis is well conditioned. The rest, a triangular
+    solve within each range, is done after the summation.
+
+    The frame of a well-conditioned basis is that of ``L`` itself. Otherwise it consists of the principal
+    directions of the basis, whose coefficients are as small as they can be, and where these are much
+    fewer than the basis points, turning to them first is the cheapest way of all.
+
+    Parameters
+    ----------
+    frame : Frame
+    column_means : ndarray of shape (n_points,)
+        Means of the columns of the kernel's core between the points.
+    order : ndarray of shape (n_points,)
+        The points, pivots first.
+    factor : ndarray of shape (n_pivots, n_pivots), optional
+        ``L`` without what lies between different ranges; not given if samples are turned first.
+    removals : list of (slice, ndarray)
+        The ranges to remove, and what of them is in each later coordinate.
+    rotation : ndarray of shape (n_pivots, n_directions), optional
+        From the frame of ``L`` to that of the principal directions.
     """
 
     frame: Frame
-    turn: np.ndarray
-    reference: np.ndarray
-    turn_first: bool
-    total: np.ndarray
-    square: np.ndarray
-    n_samples: int = 0
+    column_means: np.ndarray
+    order: np.ndarray
+    factor: np.ndarray | None = None
+    removals: tuple[tuple[slice, np.ndarray], ...] = ()
+    rotation: np.ndarray | None = None
 
     @classmethod
-    def over(cls, kernel: Kernel, points, n_samples: int) -> "CriterionSet":
-        """An empty criterion set for the span of ``points``."""
-        m = points.shape[0]
-        turn_first = n_samples * m * m <= EXACT_WORK
-        # Sums in basis coordinates carry an error of eps times their largest entry, which turning to the
-        # frame divides by its smallest eigenvalue: sqrt(eps) balances that error against what is cut off.
-        frame = Frame.of(kernel, points, tol=rank_tolerance(m) if turn_first else 1e-8)
-        turn = frame.vectors.coefficients
-        reference = kernel.core(points, points).mean(axis=0)
-        if kernel.offset(points[:1]).any() or kernel.name in ("linear", "poly"):
-            turn = np.vstack([turn, frame.vectors.totals])
-            reference = np.append(reference, kernel.offset(points).mean())
-        size = turn.shape[1] if turn_first else turn.shape[0]
-        return cls(frame, turn, reference, turn_first, np.zeros(size), np.zeros((size, size)))
+    def of(cls, kernel: Kernel, points) -> "SummationFrame":
+        """The frame of ``points``, without directions that are rounding noise."""
+        column_means, centred = _centred_core(kernel, points)
+        m = len(centred)
+        noise = m * np.finfo(np.float64).eps * max(centred.diagonal().max(), 0.0)
+        factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(centred, tol=noise, lower=1)
+        rank = min(rank, m - 1)  # differences to the mean are linearly dependent
+        order, factor = pivots - 1, np.tril(factor[:rank, :rank])
+        if not rank or factor[-1, -1] ** 2 >= WELL_CONDITIONED * factor[0, 0] ** 2:
+            spread = np.zeros((m, rank))
+            if rank:
+                spread[order[:rank]] = scipy.linalg.lapack.dtrtri(factor, lower=1)[0].T
+            frame = Frame._completed(kernel, points, spread, column_means)
+            return cls(frame, column_means, order, *_separated(factor))
+        frame = Frame._principal(kernel, points, column_means, centred, rank_tolerance(m))
+        principal = frame.vectors.coefficients[:, frame.vectors.totals == 0]
+        if principal.shape[1] < 0.4 * m:
+            return cls(frame, column_means, order)
+        at_pivots = (centred @ principal)[order[:rank]]
+        rotation = scipy.linalg.solve_triangular(factor, at_pivots, lower=True, check_finite=False)
+        return cls(frame, column_means, order, *_separated(factor), rotation)
 
-    def add(self, samples) -> None:
-        """Add samples to the set, block by block."""
-        kernel = self.frame.kernel
-        for rows, core in kernel.core_blocks(samples, self.frame.vectors.points):
-            if len(self.reference) > core.shape[1]:
-                core = np.column_stack([core, kernel.offset(samples[rows])])
-            core -= self.reference
-            if self.turn_first:
-                core = core @ self.turn
-            self.total += core.sum(axis=0)
-            self.square += core.T @ core
-        self.n_samples += samples.shape[0]
+    @property
+    def size(self) -> int:
+        """Number of the coordinates to sum up in."""
+        if self.factor is None:
+            return len(self.frame.mean_coordinates)
+        return len(self.factor) + np.count_nonzero(self.frame.vectors.totals)
 
-    def drift(self) -> np.ndarray:
-        """Coordinates of the samples' mean in feature space, less those of the basis mean."""
-        difference = self.total / self.n_samples
-        return difference if self.turn_first else difference @ self.turn
+    def to_coordinates(self, core: np.ndarray, offset: np.ndarray) -> None:
+        """Turn kernel values to coordinates to sum up in, which take the first ``size`` columns.
 
-    def mean(self) -> np.ndarray:
-        """Coordinates of the samples' mean in feature space."""
-        return self.frame.mean_coordinates + self.drift()
+        Parameters
+        ----------
+        core : ndarray of shape (n_samples, n_points)
+            The kernel's core with the points in their ``order``, less that of the basis mean; overwritten.
+        offset : ndarray of shape (n_samples,)
+            The same for the offset.
+        """
+        size, totals = self.size, self.frame.vectors.totals
+        if self.factor is None:
+            core[:, :size] = core @ self._turn + np.outer(offset, totals)
+            return
+        rank = len(self.factor)
+        means = core @ self._means
+        core -= means[:, :1]
+        for pivots, share in self.removals:
+            core[:, pivots.stop : rank] -= core[:, pivots] @ share
+        core[:, rank:size] = means[:, 1:] + np.outer(offset, totals[totals != 0])
 
-    def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
-        """Scatter matrix of the samples about a point, both in coordinates of the frame."""
-        centred = self.square - np.outer(self.total, self.total) / self.n_samples
-        if not self.turn_first:
-            centred = self.turn.T @ centred @ self.turn
-        away = self.mean() - centroid
-        return (centred + centred.T) / 2 + self.n_samples * np.outer(away, away)
+    @cached_property
+    def _turn(self) -> np.ndarray:
+        return self.frame.vectors.coefficients[self.order]
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """Coefficients of the basis mean, and of what is left of it outside the span of differences."""
+        m = len(self.order)
+        return np.column_stack([np.full(m, 1.0 / m), self._turn[:, self.frame.vectors.totals != 0]])
+
+    def turn(self, summed: np.ndarray) -> np.ndarray:
+        """Turn what was summed up in these coordinates, one per row, to those of the frame."""
+        if self.factor is None or not len(self.factor):
+            return summed
+        rank = len(self.factor)
+        pivots = scipy.linalg.blas.dtrsm(1.0, self.factor, summed[:rank], lower=1)
+        if self.rotation is not None:
+            pivots = self.rotation.T @ pivots
+        return np.concatenate([pivots, summed[rank:]])
+
+
+def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:
+    """Column means of the kernel's core between the points, and the centred Gram matrix."""
+    centred = kernel.core(points, points)
+    column_means = centred.mean(axis=0)
+    centred = centred - column_means
+    centred -= centred.mean(axis=1)[:, None]
+    return column_means, centred
+
+
+def _separated(factor: np.ndarray) -> tuple[np.ndarray, tuple]:
+    """Cut a Cholesky factor into ranges of similar pivots: what is within them, and between them."""
+    within, removals = np.zeros_like(factor), []
+    pivots, start = factor.diagonal() ** 2, 0
+    while start < len(pivots):
+        stop = start + int(np.count_nonzero(LARGEST_RATIO * pivots[start:] >= pivots[start]))
+        here = slice(start, stop)
+        within[here, here] = factor[here, here]
+        if stop < len(pivots):
+            share = scipy.linalg.solve_triangular(
+                factor[here, here].T, factor[stop:, here].T, check_finite=False
+            )
+            removals.append((here, share))
+        start = stop
+    return within, tuple(removals)

@@ -7,7 +7,8 @@ from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_compo
 from kpca_lab.methods.basis import choose_basis
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
-from kpca_lab.span import CriterionSet, Frame
+from kpca_lab.span import Frame
+from kpca_lab.statistics import SpanStatistics
 
 CENTROIDS = {
     False: None,
@@ -159,7 +160,7 @@ class SubsetKPCA(OperatorEstimator):
         check_n_components(self.n_components, 1)
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
-        self._criterion = CriterionSet.over(kernel.anchored(basis.points), basis.points, samples.shape[0])
+        self._criterion = SpanStatistics(kernel, basis.points)
         if self.outside_basis == "include" and basis.indices is None:
             self._criterion.add(basis.points)
 

@@ -8,7 +8,7 @@ import numpy as np
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import check_count, check_criterion, check_rank
 from kpca_lab.selectors.subsample import candidates
-from kpca_lab.span import CriterionSet
+from kpca_lab.statistics import SpanStatistics
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def captured_by(X, basis: np.ndarray, kernel, rank: float, center) -> float:
     """A constant less ``n`` times the empirical error of SubKPCA with the basis; see ``criterion``."""
     centred, mean_counts = check_criterion(center)
     points = X[basis]
-    criterion = CriterionSet.over(kernel.anchored(points), points, X.shape[0])
+    criterion = SpanStatistics(kernel, points)
     criterion.add(X)
     mean = criterion.mean()
     eigenvalues, _ = top_eigenpairs(criterion.scatter_about(mean if centred else 0.0 * mean))

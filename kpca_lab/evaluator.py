@@ -1,0 +1,72 @@
+"""Kernel values of block after block of samples with the same points, without building anything twice."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from kpca_lab.kernels import BLOCK_BYTES, TABLE_IN_USE, Kernel, row_blocks
+
+# More rows at once make products no faster.
+BLOCK_ROWS = 2048
+# Elementwise work goes through a block in pieces that stay in the processor's cache.
+PIECE_BYTES = 2**20
+
+
+class CoreEvaluator:
+    """``kernel.core(samples, points)`` for fixed points.
+
+    For the Gaussian kernel over dense points, what depends on the points alone is built once and blocks
+    of samples share their buffers; other kernels are asked each time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : array of shape (n_points, n_features)
+    """
+
+    def __init__(self, kernel: Kernel, points):
+        self.kernel, self.points = kernel, points
+        self._direct = kernel.name == "rbf" and not sparse.issparse(points)
+        self._left = self._values = np.empty((0, 0))
+        if self._direct:
+            self._shifted = kernel._shift(points)
+            self._squares = -kernel.gamma * np.einsum("ij,ij->i", self._shifted, self._shifted)
+            ones = np.ones(len(self._squares))
+            self._right = np.column_stack([2 * kernel.gamma * self._shifted, ones, self._squares]).T
+
+    def blocks(self, samples) -> Iterator[tuple[slice, np.ndarray]]:
+        """The core in blocks of rows, with the slice of ``samples`` that each belongs to.
+
+        The caller may overwrite a block; the next one overwrites it anyway.
+        """
+        width = max(self.points.shape[0], samples.shape[-1])
+        for rows in row_blocks(samples.shape[0], 8 * width, min(BLOCK_BYTES, BLOCK_ROWS * 8 * width)):
+            yield rows, self.core(samples[rows])
+
+    def core(self, samples) -> np.ndarray:
+        """The core for some samples, in a buffer that the next call overwrites."""
+        if not self._direct or TABLE_IN_USE.get() is not None or sparse.issparse(samples):
+            return self.kernel.core(samples, self.points)
+        n, d = samples.shape
+        if n > len(self._values):
+            self._left, self._values = np.ones((n, d + 2)), np.empty((n, len(self._squares)))
+        left, values = self._left[:n], self._values[:n]
+        shifted = left[:, :d]
+        np.subtract(samples, 0.0 if self.kernel.origin is None else self.kernel.origin, out=shifted)
+        np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
+        left[:, d] *= -self.kernel.gamma
+        np.matmul(left, self._right, out=values)
+        # the squared norms ride along as two more columns of the product
+        largest = -left[:, d].min(initial=0) - self._squares.min(initial=0)
+        self.kernel._measure_close_pairs(values, shifted, self._shifted, largest)
+        for piece in row_blocks(n, 8 * values.shape[1], PIECE_BYTES):
+            np.minimum(values[piece], 0, out=values[piece])
+            np.expm1(values[piece], out=values[piece])
+        return values
+
+    def __getstate__(self):
+        return {"kernel": self.kernel, "points": self.points}
+
+    def __setstate__(self, state):
+        self.__init__(**state)

@@ -1,0 +1,119 @@
+"""Sums over samples, in the span of basis points, from which SubKPCA and its error follow."""
+
+import numpy as np
+import scipy.linalg.blas
+
+from kpca_lab.evaluator import PIECE_BYTES, CoreEvaluator
+from kpca_lab.kernels import Kernel, row_blocks
+from kpca_lab.span import Frame, SummationFrame
+
+
+class SpanStatistics:
+    """Number, mean and scatter of samples within the span of basis points, and what is left outside it.
+
+    Samples may be added in any number of calls, and statistics over the same points that were summed up
+    elsewhere merged: the result is the same but for rounding. A sample is described by the core of its
+    kernel values with the basis (and the kernel's offset, where it has one), less that of the basis mean.
+    Only centred sums are formed from these, so that the constant part of the kernel never enters.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : array of shape (n_points, n_features)
+        The basis.
+
+    Attributes
+    ----------
+    frame : Frame
+        An orthonormal frame of the span, which all coordinates refer to.
+    n_samples : int
+        How many samples have been added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kpca_lab.kernels import make_kernel
+    >>> from kpca_lab.statistics import SpanStatistics
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> kernel = make_kernel("rbf", gamma=0.1, n_features=2)
+    >>> whole = SpanStatistics(kernel, X[:50]).add(X)
+    >>> parts = SpanStatistics(kernel, X[:50]).add(X[:200]).merge(SpanStatistics(kernel, X[:50]).add(X[200:]))
+    >>> np.allclose(whole.mean(), parts.mean())
+    True
+    """
+
+    def __init__(self, kernel: Kernel, points):
+        kernel = kernel.anchored(points)
+        self._summation = SummationFrame.of(kernel, points)
+        ordered = points[self._summation.order]
+        self._evaluator = CoreEvaluator(kernel, ordered)
+        self._reference = self._summation.column_means[self._summation.order]
+        self._offset_reference = kernel.offset(ordered).mean()
+        self.n_samples = 0
+        self._total = np.zeros(len(self._reference))
+        self._offset_total = 0.0
+        self._diagonal_total = 0.0
+        self._products = np.zeros((self._summation.size,) * 2, order="F")  # upper triangle
+
+    @property
+    def frame(self) -> Frame:
+        """An orthonormal frame of the span."""
+        return self._summation.frame
+
+    def add(self, samples) -> "SpanStatistics":
+        """Add samples, block by block."""
+        kernel = self.frame.kernel
+        for rows, core in self._evaluator.blocks(samples):
+            offset = kernel.offset(samples[rows]) - self._offset_reference
+            self._offset_total += offset.sum()
+            self._diagonal_total += kernel.core_diagonal(samples[rows]).sum()
+            for piece in row_blocks(len(core), 8 * core.shape[1], PIECE_BYTES):
+                part = core[piece]
+                part -= self._reference
+                self._total += part.sum(axis=0)
+                self._summation.to_coordinates(part, offset[piece])
+            coordinates = core[:, : self._summation.size].T
+            self._products = scipy.linalg.blas.dsyrk(
+                1.0, coordinates, beta=1.0, c=self._products, overwrite_c=True
+            )
+        self.n_samples += samples.shape[0]
+        return self
+
+    def merge(self, other: "SpanStatistics") -> "SpanStatistics":
+        """Add the samples of other statistics over the same points."""
+        if self.frame.kernel.signature != other.frame.kernel.signature or not np.array_equal(
+            self.frame.vectors.points, other.frame.vectors.points
+        ):
+            raise ValueError("Statistics can be merged only if they have the same kernel and the same basis.")
+        self.n_samples += other.n_samples
+        self._total += other._total
+        self._offset_total += other._offset_total
+        self._diagonal_total += other._diagonal_total
+        self._products += other._products
+        return self
+
+    def drift(self) -> np.ndarray:
+        """Coordinates of the samples' mean in feature space, less those of the basis mean."""
+        return self._summation.turn(self._drift()[:, None])[:, 0]
+
+    def mean(self) -> np.ndarray:
+        """Coordinates of the samples' mean in feature space, projected on the span."""
+        return self.frame.mean_coordinates + self.drift()
+
+    def scatter(self) -> np.ndarray:
+        """Scatter matrix of the samples about their mean, in coordinates of the frame."""
+        drift = self._drift()
+        products = self._products - self.n_samples * np.outer(drift, drift)
+        products = np.triu(products) + np.triu(products, 1).T
+        turned = self._summation.turn(self._summation.turn(products).T)
+        return (turned + turned.T) / 2
+
+    def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
+        """The same about a point, given by its coordinates."""
+        away = self.mean() - centroid
+        return self.scatter() + self.n_samples * np.outer(away, away)
+
+    def _drift(self):
+        row = self._total[None] / self.n_samples
+        self._summation.to_coordinates(row, np.array([self._offset_total / self.n_samples]))
+        return row[0, : self._summation.size]

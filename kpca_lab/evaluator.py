@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from kpca_lab.kernels import BLOCK_BYTES, TABLE_IN_USE, Kernel, row_blocks
+from kpca_lab.distances import BLOCK_BYTES, measure_close_pairs, row_blocks, row_squares, shifted
+from kpca_lab.kernels import TABLE_IN_USE, Kernel
 
 # More rows at once make products no faster.
 BLOCK_ROWS = 2048
-# Elementwise work goes through a block in pieces that stay in the processor's cache.
-PIECE_BYTES = 2**20
 
 
 class CoreEvaluator:
@@ -30,8 +29,8 @@ class CoreEvaluator:
         self._direct = kernel.name == "rbf" and not sparse.issparse(points)
         self._left = self._values = np.empty((0, 0))
         if self._direct:
-            self._shifted = kernel._shift(points)
-            self._squares = -kernel.gamma * np.einsum("ij,ij->i", self._shifted, self._shifted)
+            self._shifted = shifted(points, kernel.origin)
+            self._squares = -kernel.gamma * row_squares(self._shifted)
             ones = np.ones(len(self._squares))
             self._right = np.column_stack([2 * kernel.gamma * self._shifted, ones, self._squares]).T
 
@@ -51,18 +50,14 @@ class CoreEvaluator:
         n, d = samples.shape
         if n > len(self._values):
             self._left, self._values = np.ones((n, d + 2)), np.empty((n, len(self._squares)))
-        left, values = self._left[:n], self._values[:n]
-        shifted = left[:, :d]
-        np.subtract(samples, 0.0 if self.kernel.origin is None else self.kernel.origin, out=shifted)
-        np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
-        left[:, d] *= -self.kernel.gamma
-        np.matmul(left, self._right, out=values)
-        # the squared norms ride along as two more columns of the product
+        left, values, gamma, origin = self._left[:n], self._values[:n], self.kernel.gamma, self.kernel.origin
+        moved = left[:, :d]
+        np.subtract(samples, 0.0 if origin is None else origin, out=moved)
+        np.multiply(row_squares(moved), -gamma, out=left[:, d])
+        np.matmul(left, self._right, out=values)  # the squared norms ride along as two more columns
         largest = -left[:, d].min(initial=0) - self._squares.min(initial=0)
-        self.kernel._measure_close_pairs(values, shifted, self._shifted, largest)
-        for piece in row_blocks(n, 8 * values.shape[1], PIECE_BYTES):
-            np.minimum(values[piece], 0, out=values[piece])
-            np.expm1(values[piece], out=values[piece])
+        measure_close_pairs(values, moved, self._shifted, gamma, largest)
+        np.expm1(values, out=values)
         return values
 
     def __getstate__(self):

@@ -34,13 +34,8 @@ class Frame:
     @classmethod
     def of(cls, kernel: Kernel, points, tol: float) -> "Frame":
         """The frame of ``points``; directions below ``tol`` times the largest eigenvalue are left out."""
-        return cls._principal(kernel, points, *_centred_core(kernel, points), tol)
-
-    @classmethod
-    def _principal(cls, kernel: Kernel, points, column_means, centred, tol: float) -> "Frame":
-        eigenvalues, vectors = top_eigenpairs(centred, solver="dense")
-        rank = numerical_rank(eigenvalues, tol)
-        return cls._completed(kernel, points, vectors[:, :rank] / np.sqrt(eigenvalues[:rank]), column_means)
+        column_means, centred = _centred_core(kernel, points)
+        return cls._completed(kernel, points, _principal_directions(centred, tol), column_means)
 
     @classmethod
     def _completed(cls, kernel: Kernel, points, spread: np.ndarray, column_means: np.ndarray) -> "Frame":
@@ -90,13 +85,14 @@ class SummationFrame:
     All that is needed is that the large directions are gone where the small ones are summed up. The pivoted
     Cholesky decomposition ``L L'`` of the centred Gram matrix orthonormalises the differences of the basis
     points to their mean, the largest remaining one first. Pivots are taken together in ranges within which
-    they differ by a factor of at most ``LARGEST_RATIO``, and each range is removed from the later coordinates:
-    one matrix product per sample, and none where the basis is well conditioned. The rest, a triangular
-    solve within each range, is done after the summation.
+    they differ by a factor of at most ``LARGEST_RATIO``, and each range is removed from the later
+    coordinates: one matrix product per sample, and none where the basis is well conditioned. The rest, a
+    triangular solve within each range, is done after the summation.
 
     The frame of a well-conditioned basis is that of ``L`` itself. Otherwise it consists of the principal
-    directions of the basis, whose coefficients are as small as they can be, and where these are much
-    fewer than the basis points, turning to them first is the cheapest way of all.
+    directions of the basis, whose coefficients are as small as they can be. If the smallest pivots are
+    rounding noise, what they would have added is not known well enough to be left out: then samples are
+    turned to the principal directions first, of which there are fewer than basis points.
 
     Parameters
     ----------
@@ -129,18 +125,16 @@ class SummationFrame:
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(centred, tol=noise, lower=1)
         rank = min(rank, m - 1)  # differences to the mean are linearly dependent
         order, factor = pivots - 1, np.tril(factor[:rank, :rank])
+        spread, rotation = np.zeros((m, rank)), None
         if not rank or factor[-1, -1] ** 2 >= WELL_CONDITIONED * factor[0, 0] ** 2:
-            spread = np.zeros((m, rank))
-            if rank:
-                spread[order[:rank]] = scipy.linalg.lapack.dtrtri(factor, lower=1)[0].T
-            frame = Frame._completed(kernel, points, spread, column_means)
-            return cls(frame, column_means, order, *_separated(factor))
-        frame = Frame._principal(kernel, points, column_means, centred, rank_tolerance(m))
-        principal = frame.vectors.coefficients[:, frame.vectors.totals == 0]
-        if principal.shape[1] < 0.4 * m:
-            return cls(frame, column_means, order)
-        at_pivots = (centred @ principal)[order[:rank]]
-        rotation = scipy.linalg.solve_triangular(factor, at_pivots, lower=True, check_finite=False)
+            spread[order[:rank]] = scipy.linalg.lapack.dtrtri(factor, lower=1)[0].T if rank else factor
+        else:
+            spread = _principal_directions(centred, rank_tolerance(m))
+            if rank < m - 1:
+                return cls(Frame._completed(kernel, points, spread, column_means), column_means, order)
+            at_pivots = (centred @ spread)[order[:rank]]
+            rotation = scipy.linalg.solve_triangular(factor, at_pivots, lower=True, check_finite=False)
+        frame = Frame._completed(kernel, points, spread, column_means)
         return cls(frame, column_means, order, *_separated(factor), rotation)
 
     @property
@@ -199,6 +193,13 @@ def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:
     centred = centred - column_means
     centred -= centred.mean(axis=1)[:, None]
     return column_means, centred
+
+
+def _principal_directions(gram: np.ndarray, tol: float) -> np.ndarray:
+    """Coefficients of the orthonormal principal directions of vectors with this Gram matrix."""
+    eigenvalues, vectors = top_eigenpairs(gram, solver="dense")
+    rank = numerical_rank(eigenvalues, tol)
+    return vectors[:, :rank] / np.sqrt(eigenvalues[:rank])
 
 
 def _separated(factor: np.ndarray) -> tuple[np.ndarray, tuple]:

@@ -3,9 +3,13 @@
 import numpy as np
 import scipy.linalg.blas
 
-from kpca_lab.evaluator import PIECE_BYTES, CoreEvaluator
-from kpca_lab.kernels import Kernel, row_blocks
+from kpca_lab.distances import row_blocks
+from kpca_lab.evaluator import CoreEvaluator
+from kpca_lab.kernels import Kernel
 from kpca_lab.span import Frame, SummationFrame
+
+# Elementwise work goes through a block in pieces that stay in the processor's cache.
+PIECE_BYTES = 2**20
 
 
 class SpanStatistics:

@@ -29,6 +29,10 @@ lint: setup ## Check style and format
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 
+.PHONY: fuzz
+fuzz: setup ## Try 5000 random cases: each must end in a result or in an error that says what to do
+	$(RUN) scripts/fuzz.py --cases 5000
+
 .PHONY: bench
 bench: setup ## Measure speed against named peers; writes results/bench/
 	$(RUN) scripts/bench.py

@@ -40,6 +40,10 @@ def check_range(kernel: Kernel, X: Rows, *, training: bool) -> None:
     if kernel.name in ("cosine", "callable") or not X.shape[0]:
         return
     low, high = _extremes(X)
+    if kernel.name in ("chi2", "additive_chi2") and low.min() < 0:
+        raise ValueError(
+            f"kernel={kernel.name!r} compares histograms: no value may be negative, got {low.min():.3g}."
+        )
     size = float(max(-low.min(), high.max(), 0.0))
     spread = float((high / 2 - low / 2).max())
     largest, smallest, ceiling = _kernel_range(kernel, size, spread, X.shape[1])
@@ -80,11 +84,13 @@ def _kernel_range(kernel: Kernel, size: float, spread: float, d: int) -> tuple[f
             return d * size, spread, LARGEST
         if name != "poly":
             return gamma * square, gamma * difference, LARGEST_ARGUMENT
-        degree, coef0 = kernel.degree, abs(kernel.coef0)
-        differs = coef0 ** np.float64(degree - 1) * gamma * difference
-        if coef0 == 0:
-            differs = (gamma * difference) ** np.float64(degree)
-        return (gamma * square + coef0) ** np.float64(degree), differs if degree else 1.0, LARGEST
+        degree, coef0 = kernel.degree, np.float64(abs(kernel.coef0))
+        if degree == 0:
+            return 1.0, 1.0, LARGEST
+        differs = (gamma * difference) ** degree
+        if coef0 > 0:
+            differs = max(differs, coef0 ** (degree - 1) * gamma * difference)
+        return (gamma * square + coef0) ** degree, differs, LARGEST
 
 
 def symmetric(gram: np.ndarray, *, centred: bool) -> np.ndarray:

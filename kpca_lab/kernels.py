@@ -25,6 +25,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances, 
 from kpca_lab.distances import (
     BLOCK_BYTES,
     Rows,
+    as_double,
     central_point,
     dense_product,
     densify,
@@ -161,6 +162,7 @@ class Kernel:
             rows = self.gram[X] if X.ndim == 1 else X
             return np.asarray(rows[:, Y], dtype=np.float64)
         if self.name == "callable":
+            X, Y = as_double(X), None if Y is X else as_double(Y)
             return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
         if self.name == "cosine":
             return dense_product(unit_rows(X), unit_rows(Y))
@@ -214,7 +216,9 @@ class Kernel:
                 raise ValueError(
                     f"kernel={self.name!r} compares histograms: no value may be negative, got {values.min()}."
                 )
-        negative_distances = additive_chi2_kernel(A, B)
+        negative_distances = additive_chi2_kernel(
+            *(np.require(values, requirements="W") for values in (A, B))
+        )
         if self.name == "additive_chi2":
             return negative_distances
         negative_distances *= self.gamma

@@ -4,8 +4,8 @@ from dataclasses import replace
 from numbers import Real
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
+from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import (
@@ -80,10 +80,10 @@ class APCA(OperatorEstimator):
     def fit(self, X, y=None):
         """Find the principal axes of the samples that lie farthest from the mean of ``X``."""
         _check_alpha(self.alpha)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        kernel = replace(
-            make_kernel("linear", n_features=X.shape[1]), origin=X.mean(axis=0, dtype=np.float64)
-        )
+        X = self._validated(X, ensure_min_samples=2)
+        kernel = make_kernel("linear", n_features=X.shape[1])
+        check_range(kernel, X, training=True)
+        kernel = replace(kernel, origin=X.mean(axis=0, dtype=np.float64))
         centred = X - kernel.origin
         square_norms = np.einsum("ij,ij->i", centred, centred)
         self.used_indices_ = _farthest(square_norms, self.alpha)

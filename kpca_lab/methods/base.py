@@ -60,12 +60,9 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         samples : the validated data; for a precomputed kernel, the numbers of the samples
         kernel : Kernel
         """
-        X = validate_data(
-            self,
+        X = self._validated(
             X,
             reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if self._accepts_sparse else False,
             ensure_min_samples=min_samples,
             copy=self._keeps_samples or (isinstance(self.kernel, str) and self.kernel == "precomputed"),
         )
@@ -91,19 +88,24 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             check_positive(kernel, samples, centred=centred)
         return samples, kernel
 
+    def _validated(self, X, **options):
+        """The samples as an array or CSR matrix of finite numbers, in double or single precision."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite gets an error, not warnings
+            return validate_data(
+                self,
+                X,
+                dtype=[np.float64, np.float32],
+                accept_sparse="csr" if self._accepts_sparse else False,
+                **options,
+            )
+
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _samples(self, X):
         """Validate samples that are not for training."""
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if self._accepts_sparse else False,
-        )
+        X = self._validated(X, reset=False)
         check_range(self.operator_.kernel, X, training=False)
         return X
 
@@ -179,8 +181,8 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ``sums`` are the sums of squares along the components of ``n_samples`` samples, ``eigenvalues_`` by
         default, and ``total`` is the sum of all their squares.
         """
-        sums = self.eigenvalues_ if sums is None else sums
-        self.total_variance_ = float(total) / n_samples
+        sums, total = self.eigenvalues_ if sums is None else sums, max(float(total), 0.0)
+        self.total_variance_ = total / n_samples
         self.explained_variance_ = sums / n_samples
         self.explained_variance_ratio_ = sums / total if total > 0 else np.zeros(len(sums))
 

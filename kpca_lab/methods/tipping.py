@@ -183,7 +183,7 @@ class TippingKPCA(OperatorEstimator):
         n = len(coordinates)
         n_basis = check_size("n_basis", self.n_basis, n) if self.noise_variance is None else None
         squares = np.linalg.svd(coordinates, compute_uv=False) ** 2 / n
-        if not len(squares):  # no variance at all
+        if not squares.any():  # no variance at all
             noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
             return _Result(np.zeros(n), noise, np.zeros(1))
         if n_basis is None:
@@ -221,8 +221,8 @@ class TippingKPCA(OperatorEstimator):
         """Bisection over log s2; each solution with more weights than wanted starts the next one."""
         low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
         # About this many directions stand out of the noise, and it takes a sample or more for each.
-        log_noise = np.log(squares[min(n_basis, len(squares)) - 1])
-        log_noise = np.clip(log_noise, low, low + 0.9 * (high - low))
+        noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
+        log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
         best, start = None, None
         for _ in range(SEARCH_STEPS):
             result = self._maximise(coordinates, float(np.exp(log_noise)), start)

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 import yaml
-from kpca_lab.suite.checks import load_target, parameters_of
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kpca_lab import FullKPCA
 from kpca_lab.peers import SklearnKernelPCA, SklearnNystroem
-from kpca_lab.suite.config import CONF
+from kpca_lab.suite.places import conf_folder
+from kpca_lab.suite.targets import import_target, parameters_of
 
 
 @parametrize_with_checks([SklearnNystroem(), SklearnKernelPCA(n_components=2)])
@@ -37,12 +37,12 @@ def test_kernel_pca_is_that_of_scikit_learn_and_of_this_package(parabola):
     "name", ["random_features", "orthogonal_features", "sklearn_nystroem", "sklearn_kernel_pca"]
 )
 def test_the_suite_can_build_them(name, parabola):
-    with open(CONF / "method" / f"{name}.yaml") as file:
+    with open(conf_folder() / "method" / f"{name}.yaml") as file:
         entry = yaml.safe_load(file)
     takes = parameters_of(entry["target"])
     size = entry.get("size_parameter") or ("n_basis" if "n_basis" in takes else None)
     params = {**entry["params"], **({size: 20} if size else {})}
-    model = load_target(entry["target"])(n_components=3, gamma=0.1, random_state=0, **params)
+    model = import_target(entry["target"])(n_components=3, gamma=0.1, random_state=0, **params)
     scores = model.fit(parabola).transform(parabola)
     assert scores.shape == (300, 3)
     np.testing.assert_allclose((scores**2).sum(axis=0), model.eigenvalues_, rtol=1e-6)

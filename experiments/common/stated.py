@@ -50,9 +50,7 @@ def stated_all(paper: str, place: str, used: dict) -> pd.DataFrame:
 
 @cache
 def _configured(item, profile):
-    from kpca_lab.suite.config.composing import (
-        compose_settings,  # Hydra is slow to import, and runs need it not
-    )
+    from kpca_lab.suite.config.composing import compose_settings
 
     return compose_settings([f"+experiment={item}", f"profile={profile}"])
 

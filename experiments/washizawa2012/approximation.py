@@ -11,12 +11,12 @@ from experiments.washizawa2012.over_samples import errors_over_samples
 from kpca_lab.methods.base import check_size
 from kpca_lab.selectors.criterion import check_rank
 from kpca_lab.selectors.forward import ForwardSearch
-from kpca_lab.suite.config.checks import load_target
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, grid_jobs
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.measure.evaluate import Evaluation, Workbench, evaluate
 from kpca_lab.suite.measure.samples import load_samples
+from kpca_lab.suite.targets import import_target
 
 PAPER = "washizawa2012"
 ROUNDING = 1e-10
@@ -79,7 +79,7 @@ def contour_run(job: Job) -> Outcome:
                 continue  # another feature space: its error is not to be compared
             evaluation = Evaluation(bench, fit, fit.ranks[0])
             for metric, entry in job.settings["metrics"].items():
-                value = load_target(entry["target"])(evaluation, **entry["params"])
+                value = import_target(entry["target"])(evaluation, **entry["params"])
                 rows.append(bench.row(place, metric, value, r=fit.ranks[0], seconds=fit.seconds))
     return Outcome(rows, arrays)
 

@@ -15,10 +15,10 @@ from experiments.common.stated import configured, stated_all
 from experiments.washizawa2012.class_subspaces import METHODS, count_errors, count_linear_errors
 from experiments.washizawa2012.sizes import CHOSEN_START
 from kpca_lab.datasets import derive_rng, load_dataset
-from kpca_lab.suite.config.checks import load_target
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_text, load_samples
+from kpca_lab.suite.targets import import_target
 
 VALIDATION = ("washizawa2012/table3", "washizawa2012/table4")
 TEST = ("washizawa2012/table5", "washizawa2012/table6")
@@ -196,7 +196,7 @@ def _draw(selector, share, *trial):
         if selector["name"] == "random":  # a smaller basis is the start of a larger one
             return derive_rng(*trial, "random", number, None).permutation(len(X))[:n_basis]
         rng = derive_rng(*trial, selector["name"], number, share)
-        return load_target(selector["target"])(**selector["params"]).select(X, n_basis, rng=rng)
+        return import_target(selector["target"])(**selector["params"]).select(X, n_basis, rng=rng)
 
     return draw
 

@@ -16,12 +16,12 @@ from experiments.washizawa2012.sizes import METHODS, SELECTORS
 from kpca_lab.datasets import derive_rng
 from kpca_lab.kernels import make_kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.suite.config.checks import load_target
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.scoreboard import verdict
 from kpca_lab.suite.render import style
+from kpca_lab.suite.targets import import_target
 
 ITEM = "washizawa2012/table1_fit"
 COMPARED = ("subset", "reduced", "nystrom")  # Improved KPCA is the same for any data
@@ -210,7 +210,7 @@ def _one_draw(job, number):
     options = {"kernel": make_kernel("rbf", gamma=gamma, n_features=2), "n_components": r, "center": False}
     trials = {}
     for name, chosen in settings["selectors"].items():
-        selector = load_target(chosen["target"])(**chosen["params"])
+        selector = import_target(chosen["target"])(**chosen["params"])
         rngs = [derive_rng(*identity, name, trial) for trial in range(settings["n_trials"])]
         bases = [selector.select(bench.X, settings["n_basis"], rng=rng, **options) for rng in rngs]
         trials[name] = np.array([bench.measures(basis) for basis in bases])

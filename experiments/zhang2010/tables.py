@@ -12,7 +12,7 @@ import pandas as pd
 
 from experiments.common.stated import configured, kernel_value, stated_all
 from experiments.zhang2010.features import kernel_features, least_number, linear_features, mean_accuracy
-from kpca_lab.datasets import load_dataset
+from kpca_lab.datasets import load_dataset, protocol_of
 from kpca_lab.methods.approximate import AKPCA, APCA
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.suite.hooks import experiment
@@ -53,13 +53,13 @@ def jobs(config):
     settings = {**config.parameters, "repeats": config.repeats}
     found = []
     for name, chosen in config.datasets.items():
-        count = chosen["split"]["n_splits"]
+        published = chosen["split"]["kind"] == "published"
         seeds = config.seeds
         if config.experiment not in REALISATIONS:
             # The paper has realisation 1 only, and one synthetic set, whose draws we can repeat.
             seeds = seeds if name == "gaussian50" else seeds[:1]
-        elif count:
-            seeds = [seed for seed in seeds if seed < count]
+        elif published:
+            seeds = [seed for seed in seeds if seed < protocol_of(name).n_splits]
         for seed in seeds:
             found.append(
                 Job(

@@ -10,10 +10,13 @@ import argparse
 import sys
 from dataclasses import replace
 
-from kpca_lab.suite.config.composing import PROFILES, ConfigError, compose_experiments, experiment_items
-from kpca_lab.suite.engine.runner import make_plan, run
+from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
+from kpca_lab.suite.config.settings import PROFILES
+from kpca_lab.suite.engine.plan import make_plan
+from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.engine.summary import write_summary
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import read_json
 from kpca_lab.suite.papers import load_experiments
 

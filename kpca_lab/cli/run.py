@@ -15,8 +15,11 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 
 from kpca_lab.cli.sweep import run_one_of_a_sweep, show
-from kpca_lab.suite.config.composing import ConfigError, check_keys, settings_of
-from kpca_lab.suite.engine.runner import make_plan, run
+from kpca_lab.suite.config.meaning import settings_of
+from kpca_lab.suite.config.overrides import check_keys
+from kpca_lab.suite.engine.plan import make_plan
+from kpca_lab.suite.engine.runner import run
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.places import conf_folder
 
 __all__ = ["main"]
@@ -34,7 +37,7 @@ def composed_run(config):
         run_one_of_a_sweep(plan, chosen)
         return
     summary = run([plan])
-    show(plan.store, plan.records, plan.jobs)
+    show(plan.store, plan.records_name, plan.jobs)
     print(summary.text(), file=sys.stderr)
     sys.exit(summary.exit_code)
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from hydra.experimental.callback import Callback
 
-from kpca_lab.suite.config.composing import Composer, ConfigError
+from kpca_lab.suite.config.composing import Composer
 from kpca_lab.suite.cores import available_cores
-from kpca_lab.suite.engine.runner import Failure, Plan, Summary, make_plan, run
+from kpca_lab.suite.engine.plan import Plan, make_plan
+from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.engine.summary import Failure, Summary
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.render.show import rows_table
 from kpca_lab.suite.render.tables import write_summary
@@ -66,7 +69,7 @@ def run_one_of_a_sweep(plan: Plan, chosen) -> None:
         "results_dir": plan.settings.results_dir,
         "profile": plan.settings.profile,
         "name": plan.name,
-        "records": plan.records,
+        "records": plan.records_name,
         "jobs": list(plan.jobs),
         "computed": summary.computed,
         "kept": summary.kept,

@@ -4,7 +4,7 @@ import difflib
 import inspect
 import math
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from kpca_lab.datasets.scaling import SCALINGS, apply_scaling, fit_scaling
 from kpca_lab.datasets.seeds import derive_rng
 from kpca_lab.datasets.yaleb import load_yaleb
 
-__all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset"]
+__all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset", "unknown"]
 
 # Bytes from which an array is worth memory of its own: see `_room`.
 LARGE = 32_000_000
@@ -158,7 +158,7 @@ def entry_of(name: str) -> Entry:
     """Return the catalogue entry called `name`, or raise a ValueError that suggests one."""
     if name in CATALOGUE:
         return CATALOGUE[name]
-    raise ValueError(_unknown("data set", name, list(CATALOGUE)))
+    raise ValueError(unknown("data set", name, list(CATALOGUE)))
 
 
 def dataset_options(name: str) -> dict[str, Any]:
@@ -179,10 +179,18 @@ def dataset_options(name: str) -> dict[str, Any]:
     return own | _COMMON_OPTIONS
 
 
-def _unknown(what: str, given: object, valid: list[str]) -> str:
-    close = difflib.get_close_matches(str(given), valid, n=1, cutoff=0.5)
+def unknown(what: str, given: object, valid: Iterable) -> str:
+    """The message about a name that does not exist, with the nearest one that does.
+
+    Examples
+    --------
+    >>> unknown("method", "subst", ["subset", "full"])
+    "unknown method 'subst'; did you mean 'subset'? valid choices: subset, full"
+    """
+    names = [str(name) for name in valid]
+    close = difflib.get_close_matches(str(given), names, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {what} {given!r}; {hint}there are: {', '.join(valid)}"
+    return f"unknown {what} {given!r}; {hint}valid choices: {', '.join(names)}"
 
 
 _COMMON_OPTIONS = {
@@ -239,7 +247,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     known = dataset_options(name)
     for option in options:
         if option not in known:
-            raise ValueError(_unknown(f"option of {name}:", option, list(known)))
+            raise ValueError(unknown(f"option of {name}:", option, list(known)))
     own = inspect.signature(entry.load).parameters
     common = {
         option: options.pop(option, default)

@@ -3,19 +3,20 @@
 Data flow one way, through five rooms; each imports only those before it:
 
 ``config``
-    Hydra composes a configuration from ``conf/`` and the command line. ``schema`` has its keys and types,
-    ``composing`` merges the profile and gives plain ``Settings``, ``checks`` refuses what cannot be run.
+    Hydra composes a configuration from ``conf/`` and the command line (``composing``). ``schema`` has its
+    keys and types, ``meaning`` merges the profile and gives plain ``Settings``, ``checks`` refuses what
+    cannot be run.
 ``measure``
     What happens inside a job. ``evaluate`` shares the work: one basis per selector and size, one full-KPCA
     reference, one fit for all ranks. ``samples`` loads, divides and scales the data; ``run_metrics`` are the
     metrics. A method that fails gives a row with its error.
 ``engine``
-    ``runner.make_plan`` cuts settings into jobs: one data set, split and kernel each, with all methods,
-    selectors, basis sizes, ranks and metrics wanted on them. ``identity.job_id`` is the hash of a job's text,
-    of its data and of the code that it runs; ``store`` knows which jobs are done, and only the others go to
-    worker processes (``pool``, ``worker``, ``execute``), as many as there are cores. A job is claimed by a
-    lock of the operating system, so several processes can share a sweep; its rows are written by a rename,
-    so that ``kill -9`` loses only the jobs that were running. When an experiment is complete, its
+    ``plan.make_plan`` cuts settings into jobs: one data set, split and kernel each, with all methods,
+    selectors, basis sizes, ranks and metrics wanted on them. ``identity.job_id`` is the hash of a job's
+    settings, of its data and of the code that it runs; ``store`` knows which jobs are done, and only the
+    others go to worker processes (``pool``, ``worker``, ``execute``), as many as there are cores. A job is
+    claimed by a lock of the operating system, so several processes can share a sweep; its rows are written by
+    a rename, so that ``kill -9`` loses only the jobs that were running. When an experiment is complete, its
     rows are sorted into ``records/<paper>/<item>.csv``; arrays for figures are in
     ``arrays/<paper>/<item>/<id>.npz``. Runs of one's own go to ``custom/``.
 ``judge``
@@ -24,5 +25,6 @@ Data flow one way, through five rooms; each imports only those before it:
     Tables, figures and the report page.
 
 Beside the rooms: ``jobs`` (what a job and a row are), ``papers`` (the papers, found by their folders),
-``hooks`` (what an experiment may register), ``places``, ``files``, ``cores``, ``errors``.
+``hooks`` (what an experiment may register), ``targets`` (code that settings name), ``places``, ``files``,
+``cores``, ``errors``.
 """

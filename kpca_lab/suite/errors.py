@@ -1,9 +1,13 @@
-"""Errors of jobs, in a form that can be stored."""
+"""Errors of configurations, and of jobs in a form that can be stored."""
 
 import traceback
 from pathlib import Path
 
-__all__ = ["MissingPackageError", "failure", "short_traceback"]
+__all__ = ["ConfigError", "MissingPackageError", "failure", "short_traceback"]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be run, with the valid choices in its message."""
 
 
 class MissingPackageError(ImportError):

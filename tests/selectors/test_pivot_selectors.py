@@ -23,7 +23,7 @@ from kpca_lab.selectors import (
     pivots,
 )
 from kpca_lab.selectors.leverage import leverage_scores
-from kpca_lab.suite.config import CONF
+from kpca_lab.suite.places import conf_folder
 
 
 def select(selector, X, n_basis, *, seed=0, kernel="rbf", **parameters):
@@ -116,7 +116,7 @@ def test_a_selector_is_nested_where_it_says_so(name):
     X = np.random.default_rng(7).standard_normal((40, 3))
     X[30:] = X[:10]
     selector = get_selector(name)
-    with open(CONF / "selector" / f"{name}.yaml") as file:
+    with open(conf_folder() / "selector" / f"{name}.yaml") as file:
         assert yaml.safe_load(file).get("nested", False) == selector.nested
     large, small = select(selector, X, 35, gamma=0.3), select(selector, X, 9, gamma=0.3)
     if selector.nested:

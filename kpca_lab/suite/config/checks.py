@@ -1,53 +1,21 @@
 """Checks of a configuration, before anything is computed; every error names the valid choices."""
 
-import difflib
-import importlib
-import inspect
 import os
 import types
 import typing
-from functools import cache
 
 from kpca_lab.datasets import dataset_options, list_datasets
+from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.datasets.scaling import SCALINGS
 from kpca_lab.kernels import KERNELS
+from kpca_lab.suite.errors import ConfigError
+from kpca_lab.suite.targets import import_target, parameters_of
 
-__all__ = [
-    "ConfigError",
-    "check",
-    "check_n_basis",
-    "check_n_components",
-    "load_target",
-    "parameters_of",
-    "unknown",
-]
+__all__ = ["check", "check_n_basis", "check_n_components"]
 
 SPLIT_KINDS = ("none", "random", "published", "official")
 # Parameters of estimators that a run sets for all methods, by the key that sets them.
 AXES = {"basis": "selector", "selector": "selector", "n_basis": "n_basis"}
-
-
-class ConfigError(ValueError):
-    """A configuration that cannot be run, with the valid choices in its message."""
-
-
-@cache
-def load_target(path: str):
-    """The object at an import path such as ``kpca_lab.SubsetKPCA``."""
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, ValueError) as error:
-        raise ConfigError(f"target {path!r} cannot be imported: {error}") from error
-    except AttributeError:
-        public = [entry for entry in dir(importlib.import_module(module)) if not entry.startswith("_")]
-        raise ConfigError(unknown(f"name in {module}:", name, public)) from None
-
-
-@cache
-def parameters_of(path: str) -> tuple[str, ...]:
-    """Names of the parameters of the class or function at an import path."""
-    return tuple(inspect.signature(load_target(path)).parameters)
 
 
 def check(settings, seed: int, n_trials: int) -> None:
@@ -130,7 +98,7 @@ def _check_target(kind, name, entry):
         known = known[1:]  # the first is what is measured
     elif kind == "method":
         known = [parameter for parameter in known if parameter not in AXES]
-    hints = typing.get_type_hints(load_target(entry["target"]))
+    hints = typing.get_type_hints(import_target(entry["target"]))
     for parameter, value in entry["params"].items():
         if kind == "method" and parameter in AXES:
             raise ConfigError(
@@ -178,10 +146,3 @@ def check_n_components(values: list) -> None:
             raise ConfigError(
                 f"n_components={value!r}: must be a whole number from 1, a list of these, or null"
             )
-
-
-def unknown(what: str, given, valid) -> str:
-    """The message about a name that does not exist."""
-    close = difflib.get_close_matches(str(given), [str(choice) for choice in valid], n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {what} {given!r}; {hint}valid choices: {', '.join(map(str, valid))}"

@@ -57,10 +57,9 @@ class KernelConf:
 
 @dataclass
 class SplitConf:
-    """How a data set is divided: see :mod:`kpca_lab.datasets.splits`."""
+    """How a data set is divided: see :mod:`kpca_lab.datasets.splits`, which knows how much to hold out."""
 
     kind: str = "none"
-    n_splits: int = 0
     held_out: float | None = None
 
 
@@ -74,7 +73,6 @@ class DatasetConf:
     n_components: int | None = None
     scaling: str | None = None
     split: SplitConf = field(default_factory=SplitConf)
-    grid: Any = None
 
 
 @dataclass

@@ -2,187 +2,27 @@
 
 import dataclasses
 import json
-import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from kpca_lab.datasets import DatasetUnavailableError
-from kpca_lab.suite.config.checks import ConfigError
-from kpca_lab.suite.config.composing import Settings
 from kpca_lab.suite.cores import share_cores
 from kpca_lab.suite.engine.data_identity import data_version, fetch_data
 from kpca_lab.suite.engine.environment import write_environment
 from kpca_lab.suite.engine.identity import job_id
-from kpca_lab.suite.engine.pool import Worker, memory_text, start_worker, stop_worker, time_text
-from kpca_lab.suite.engine.progress import Progress, duration
-from kpca_lab.suite.engine.store import Store
-from kpca_lab.suite.hooks import experiment
-from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, row, with_labels
-from kpca_lab.suite.papers import load_experiments
+from kpca_lab.suite.engine.plan import Plan
+from kpca_lab.suite.engine.pool import Worker, start_worker, stop_worker
+from kpca_lab.suite.engine.progress import Progress
+from kpca_lab.suite.engine.summary import Failure, Summary
+from kpca_lab.suite.jobs import Job, Outcome, row, with_labels
 
-__all__ = ["Failure", "Plan", "Summary", "make_plan", "run"]
+__all__ = ["run"]
 
 # Seconds between looks at limits, and at jobs that other processes hold.
 TICK = 0.05
 RETRY_CLAIMS = 0.2
-# How users call the settings of a run whose names differ.
-KEYS_OF_FIELDS = {
-    "datasets": "dataset",
-    "kernels": "kernel",
-    "methods": "method",
-    "selectors": "selector",
-    "metrics": "metric",
-    "seeds": "seed",
-}
-
-
-@dataclass
-class Plan:
-    """An experiment cut into jobs.
-
-    Attributes
-    ----------
-    settings : Settings
-    jobs : dict
-        The jobs by identity.
-    records : str
-        Name of the records: the experiment's, or ``custom/...`` if its axes were changed.
-    """
-
-    settings: Settings
-    jobs: dict[str, Job]
-    records: str
-
-    @property
-    def name(self) -> str:
-        """The experiment."""
-        return self.settings.experiment
-
-    @property
-    def store(self) -> Store:
-        """Where its results are."""
-        return Store(self.settings.results_dir, self.settings.profile)
-
-    @property
-    def accepted_errors(self) -> tuple[str, ...]:
-        """Errors that would only come again: those of the limits in force."""
-        seconds, megabytes = self.settings.limits["seconds"], self.settings.limits["memory_mb"]
-        texts = (seconds and time_text(seconds), megabytes and memory_text(megabytes))
-        return tuple(text for text in texts if text)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A job that did not succeed, or a part of one."""
-
-    job: str
-    status: str
-    error: str
-
-
-@dataclass
-class Summary:
-    """What a run came to.
-
-    Attributes
-    ----------
-    computed, kept : int
-        Jobs computed now (by this process or another at the same time), and jobs done before.
-    renewed : set of str
-        The experiments that jobs were computed of.
-    failures : list of Failure
-    skipped : dict
-        By data set or package that cannot be had: the experiments that lack it and the command that gets it.
-    records : list of Path
-        Files of records written.
-    seconds : float
-    """
-
-    computed: int = 0
-    kept: int = 0
-    renewed: set[str] = field(default_factory=set)
-    failures: list[Failure] = field(default_factory=list)
-    skipped: dict[str, tuple[list[str], str]] = field(default_factory=dict)
-    records: list = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def exit_code(self) -> int:
-        """0 unless something failed; missing data is no failure."""
-        return 1 if self.failures else 0
-
-    def text(self) -> str:
-        """The summary in lines."""
-        lines = [f"{self.computed} jobs computed, {self.kept} done before, in {duration(self.seconds)}"]
-        for missing, (experiments, command) in sorted(self.skipped.items()):
-            lines.append(f"skipped, without {missing}: {', '.join(experiments)}; to get it: {command}")
-        if self.failures:
-            lines.append(f"{len(self.failures)} failed:")
-            lines.extend(f"  {entry.status}: {entry.job}: {entry.error}" for entry in self.failures)
-        return "\n".join(lines)
-
-
-def make_plan(settings: Settings) -> Plan:
-    """Cut an experiment into jobs.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ConfigError
-        If the user has changed something that the experiment does not depend on.
-    """
-    load_experiments(settings.experiment.partition("/")[0])
-    make = experiment.job_makers.get(settings.experiment, grid_jobs)
-    watched, used = _watched(settings)
-    try:
-        jobs = {job_id(job): job for job in make(watched)}
-    except (TypeError, ValueError) as error:
-        if settings.canonical:
-            raise
-        raise ConfigError(f"{settings.experiment} cannot be run with {_said(settings)}: {error}") from error
-    for key in settings.changes:
-        name = _field(key)
-        if name in Settings.__dataclass_fields__ and name not in used:
-            axes = (KEYS_OF_FIELDS.get(name, name) for name in sorted(used - {"experiment"}))
-            raise ConfigError(
-                f"{key} does not change {settings.experiment}, which has a protocol of its own and "
-                f"depends on: {', '.join(axes)}"
-            )
-    own = settings.canonical or settings.experiment.startswith("custom/")
-    return Plan(settings, jobs, settings.experiment if own else f"custom/{settings.experiment}")
-
-
-def _watched(settings):
-    """The settings, and the names of those that are read from now on."""
-    used = set()
-
-    class Watched(Settings):
-        def __getattribute__(self, name):
-            if name in Settings.__dataclass_fields__:
-                used.add(name)
-            return super().__getattribute__(name)
-
-    return Watched(**vars(settings)), used
-
-
-def _field(key):
-    """The field of Settings that an override goes to."""
-    first = re.split("[./@]", key)[0]
-    fields = {known: name for name, known in KEYS_OF_FIELDS.items()} | {"n_trials": "seeds"}
-    return fields.get(first, first)
-
-
-def _said(settings):
-    return ", ".join(f"{key}={value}" for key, value in settings.changes.items())
 
 
 @dataclass
@@ -398,14 +238,13 @@ class _Run:
 
     def _complete(self, plan):
         if self.compact:
-            custom = plan.records.startswith("custom/")
-            path = plan.store.compact(plan.name, plan.jobs, into=plan.records, keep_others=custom)
-            self.summary.records.append(path)
+            custom = plan.records_name.startswith("custom/")
+            plan.store.compact(plan.name, plan.jobs, into=plan.records_name, keep_others=custom)
 
 
 def _environment_folder(plan):
     """Runs of one's own leave that of the papers' records alone."""
-    return plan.store.root / "custom" if plan.records.startswith("custom/") else plan.store.root
+    return plan.store.root / "custom" if plan.records_name.startswith("custom/") else plan.store.root
 
 
 def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:

@@ -1,13 +1,63 @@
-"""What a profile took, item by item, kept beside its records for the report."""
+"""What a run came to: in lines for people, and item by item in ``summary.json`` for the report."""
 
 import hashlib
 import json
+from dataclasses import dataclass, field
 
-from kpca_lab.suite.engine.runner import Plan, Summary
+from kpca_lab.suite.engine.plan import Plan
+from kpca_lab.suite.engine.progress import duration
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.files import read_json, write_atomically
 
-__all__ = ["write_summary"]
+__all__ = ["Failure", "Summary", "write_summary"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that did not succeed, or a part of one."""
+
+    job: str
+    status: str
+    error: str
+
+
+@dataclass
+class Summary:
+    """What a run came to.
+
+    Attributes
+    ----------
+    computed, kept : int
+        Jobs computed now (by this process or another at the same time), and jobs done before.
+    renewed : set of str
+        The experiments that jobs were computed of.
+    failures : list of Failure
+    skipped : dict
+        By data set or package that cannot be had: the experiments that lack it and the command that gets it.
+    seconds : float
+    """
+
+    computed: int = 0
+    kept: int = 0
+    renewed: set[str] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+    skipped: dict[str, tuple[list[str], str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        """0 unless something failed; missing data is no failure."""
+        return 1 if self.failures else 0
+
+    def text(self) -> str:
+        """The summary in lines."""
+        lines = [f"{self.computed} jobs computed, {self.kept} done before, in {duration(self.seconds)}"]
+        for missing, (experiments, command) in sorted(self.skipped.items()):
+            lines.append(f"skipped, without {missing}: {', '.join(experiments)}; to get it: {command}")
+        if self.failures:
+            lines.append(f"{len(self.failures)} failed:")
+            lines.extend(f"  {entry.status}: {entry.job}: {entry.error}" for entry in self.failures)
+        return "\n".join(lines)
 
 
 def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:

@@ -22,10 +22,10 @@ from kpca_lab.linalg import rank_tolerance
 from kpca_lab.methods.base import check_size
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
-from kpca_lab.suite.config.checks import load_target, parameters_of
 from kpca_lab.suite.errors import failure
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.measure.samples import Samples, kernel_parameters, kernel_text, load_samples
+from kpca_lab.suite.targets import import_target, parameters_of
 from kpca_lab.widths import resolve_gamma
 
 __all__ = ["Evaluation", "Fit", "Workbench", "evaluate"]
@@ -46,7 +46,7 @@ def evaluate(job: Job) -> Outcome:
     """
     bench = Workbench(job)
     metrics = {
-        name: (load_target(metric["target"]), metric["params"])
+        name: (import_target(metric["target"]), metric["params"])
         for name, metric in job.settings["metrics"].items()
     }
     rows = []
@@ -195,7 +195,8 @@ class Workbench:
             **method["params"],
             **given,
         }
-        return load_target(method["target"])(**{key: value for key, value in wanted.items() if key in takes})
+        known = {key: value for key, value in wanted.items() if key in takes}
+        return import_target(method["target"])(**known)
 
     def fit(self, place: Place) -> Iterator[Fit]:
         """Fit the estimator of a place: once for all ranks if it can be, else for each."""
@@ -264,7 +265,7 @@ class Workbench:
     @staticmethod
     def selector(chosen: dict):
         """The selector that the settings of one describe."""
-        return load_target(chosen["target"])(**chosen["params"])
+        return import_target(chosen["target"])(**chosen["params"])
 
     def reference(self, operator: FeatureOperator) -> Fit:
         """Full kernel PCA in the feature space of an operator, centred if that is."""

@@ -10,7 +10,7 @@ import experiments.chin2006.tables as tables
 from kpca_lab import FullKPCA
 from kpca_lab.datasets import DatasetUnavailableError, load_dataset
 from kpca_lab.suite.config.composing import compose_many
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.judge.published import load_published
 

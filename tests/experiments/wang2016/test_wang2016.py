@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 import experiments.wang2016.figures as wang
 from experiments.wang2016.claims import subset_same_points
 from kpca_lab.suite.config.composing import compose_many
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.render.figures import with_parameters
 

@@ -16,7 +16,7 @@ from kpca_lab.metrics import empirical_error
 from kpca_lab.selectors import ForwardSelector
 from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine.execute import execute
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.judge.published import load_published
 

@@ -5,15 +5,15 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 
-from kpca_lab.suite.config import composing as config
-from kpca_lab.suite.config.composing import (
-    ConfigError,
-    compose_experiments,
-    compose_settings,
-    experiment_items,
-)
+from kpca_lab.suite.config import experiments
+from kpca_lab.suite.config.composing import Composer, _without_hydra, compose_many, compose_settings
+from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
+from kpca_lab.suite.config.meaning import config_folders, plain_settings
+from kpca_lab.suite.config.overrides import CONF, parse_override
+from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.cores import available_cores, share_cores
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.papers import load_experiments
 
@@ -21,15 +21,15 @@ from kpca_lab.suite.papers import load_experiments
 def test_every_experiment_composes_for_each_profile_and_is_named_by_its_file():
     items = experiment_items()
     assert "washizawa2012/table1" in items
-    wanted = [(item, profile) for item in items for profile in config.PROFILES]
-    found = config.compose_many([f"+experiment={item}", f"profile={profile}"] for item, profile in wanted)
+    wanted = [(item, profile) for item in items for profile in PROFILES]
+    found = compose_many([f"+experiment={item}", f"profile={profile}"] for item, profile in wanted)
     assert [(entry.experiment, entry.profile) for entry in found] == wanted
     assert all(entry.canonical and entry.title for entry in found)
 
 
 def test_every_job_of_every_experiment_has_a_label_that_starts_with_its_name():
     items = experiment_items()
-    for chosen in config.compose_many([f"+experiment={item}", "profile=smoke"] for item in items):
+    for chosen in compose_many([f"+experiment={item}", "profile=smoke"] for item in items):
         for job in make_plan(chosen).jobs.values():
             assert job.label.startswith(chosen.experiment)
 
@@ -37,11 +37,11 @@ def test_every_job_of_every_experiment_has_a_label_that_starts_with_its_name():
 def test_composed_experiments_are_kept_until_the_configuration_changes(tmp_path, monkeypatch):
     items = ["washizawa2012/table1", "washizawa2012/table2"]
     first = compose_experiments(items, "smoke", str(tmp_path))
-    monkeypatch.setattr(config, "compose_many", lambda many: pytest.fail("composed again"))
+    monkeypatch.setattr(experiments, "_compose", lambda many: pytest.fail("composed again"))
     assert compose_experiments(items, "smoke", str(tmp_path)) == first
-    monkeypatch.setattr(config, "_conf_version", lambda: "another")
-    monkeypatch.setattr(config, "compose_many", lambda many: [f"composed {len(list(many))}"] * 2)
-    monkeypatch.setattr(config, "asdict", str)
+    monkeypatch.setattr(experiments, "_conf_version", lambda: "another")
+    monkeypatch.setattr(experiments, "_compose", lambda many: [f"composed {len(list(many))}"] * 2)
+    monkeypatch.setattr(experiments, "asdict", str)
     assert compose_experiments(items, "smoke", str(tmp_path)) == ["composed 2"] * 2
 
 
@@ -53,13 +53,13 @@ def test_every_registered_function_belongs_to_an_experiment():
 
 @pytest.mark.parametrize("group", ["method", "selector", "metric"])
 def test_all_options_of_a_group_go_together(group):
-    options = sorted(path.stem for path in (config.CONF / group).glob("*.yaml"))
+    options = sorted(path.stem for path in (CONF / group).glob("*.yaml"))
     settings = compose_settings([f"{group}=[{','.join(options)}]"])
     assert sorted(getattr(settings, f"{group}s")) == options
 
 
 def test_all_data_sets_go_together():
-    folder = config.CONF / "dataset"
+    folder = CONF / "dataset"
     options = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml")}
     options -= {"csv", "npy", "npz", "parquet"}
     assert compose_settings([f"datasets=[{','.join(options)}]"]).datasets.keys() == options
@@ -72,12 +72,12 @@ def test_every_kernel_composes(kernel, composer):
 
 
 def test_the_methods_and_measures_asked_for_are_there():
-    methods = {path.stem for path in (config.CONF / "method").glob("*.yaml")}
+    methods = {path.stem for path in (CONF / "method").glob("*.yaml")}
     assert methods >= {
         *("akpca", "apca", "cholesky", "elastic_net", "empirical_map", "full", "hebbian", "improved"),
         *("incremental", "nystrom", "pca", "reduced", "subset", "tipping"),
     }
-    assert {path.stem for path in (config.CONF / "metric").glob("*.yaml")} >= {
+    assert {path.stem for path in (CONF / "metric").glob("*.yaml")} >= {
         *("classification_error", "denoising_mse", "distance", "distance_per_component", "distance_squared"),
         *("eigenvalue_error", "empirical_error", "normalized_empirical_error", "peak_memory", "runtime"),
         *("sparsity", "validation_error"),
@@ -87,9 +87,9 @@ def test_the_methods_and_measures_asked_for_are_there():
 @pytest.fixture(scope="module")
 def composer():
     GlobalHydra.instance().clear()
-    with initialize_config_dir(str(config.CONF), version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
-    return config.Composer(lambda texts: loader.load_configuration("config", texts, RunMode.RUN))
+    return Composer(lambda texts: loader.load_configuration("config", texts, RunMode.RUN))
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_values_put_in_after_composing_give_what_hydra_gives():
                  "kernel.gamma=0.3", "dataset.options.n=80", "selectors.forward.nested=false"]  # fmt: skip
     fast = compose_settings(overrides)
     GlobalHydra.instance().clear()
-    with initialize_config_dir(str(config.CONF), version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         whole = compose("config", overrides=overrides, return_hydra_config=True)
-    given = [config.parse_override(text) for text in overrides]
-    folders = config.config_folders(whole.hydra)
-    assert config._settings(config._without_hydra(whole), given, folders) == fast
+    given = [parse_override(text) for text in overrides]
+    folders = config_folders(whole.hydra)
+    assert plain_settings(_without_hydra(whole), given, folders) == fast
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 8])

@@ -17,11 +17,13 @@ from kpca_lab.kernels import TABLE_IN_USE
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.selectors import RandomSelector
-from kpca_lab.suite.config.composing import ConfigError, compose_settings
+from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine import runner
-from kpca_lab.suite.engine.runner import make_plan, run
+from kpca_lab.suite.engine.plan import make_plan
+from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.jobs import COLUMNS, Job, Outcome, grid_jobs, row
 from kpca_lab.suite.measure import samples
 from kpca_lab.suite.measure.evaluate import evaluate
@@ -57,7 +59,7 @@ def test_done_jobs_are_skipped_changed_ones_recomputed_and_force_recomputes_all(
     first = settings(base, tmp_path, "reduced", seeds=[0, 1])
     plan, summary, _ = go(first)
     assert (summary.computed, summary.kept, summary.exit_code) == (2, 0, 0)
-    path = plan.store.records_path(plan.records)
+    path = plan.store.records_path(plan.records_name)
     records = path.read_text()
     stamps = {entry: entry.stat().st_mtime_ns for entry in tmp_path.rglob("*.json") if "jobs" in entry.parts}
 
@@ -79,15 +81,15 @@ def test_records_alone_are_enough_to_skip_and_data_are_not_touched(base, tmp_pat
     plan, _, _ = go(chosen)
     shutil.rmtree(tmp_path / base.profile / "jobs")
     monkeypatch.setattr(runner, "fetch_data", lambda dataset: pytest.fail("data was asked for"))
-    before = plan.store.records_path(plan.records).read_bytes()
+    before = plan.store.records_path(plan.records_name).read_bytes()
     _, summary, _ = go(chosen)
     assert (summary.computed, summary.kept) == (0, 2)
-    assert plan.store.records_path(plan.records).read_bytes() == before
+    assert plan.store.records_path(plan.records_name).read_bytes() == before
 
 
 def test_records_have_the_columns_and_types_agreed(base, tmp_path):
     plan, _, _ = go(settings(base, tmp_path, "reduced", "full"))
-    records = plan.store.records(plan.records)
+    records = plan.store.records(plan.records_name)
     assert tuple(records.columns) == COLUMNS
     assert set(records["metric"]) == {"normalized_empirical_error", "distance_per_component"}
     reduced, full = (records[records["method"] == name].iloc[0] for name in ("reduced", "full"))
@@ -101,7 +103,7 @@ def test_records_have_the_columns_and_types_agreed(base, tmp_path):
 
 def test_full_kernel_pca_measured_against_itself_is_exact(base, tmp_path):
     plan, _, _ = go(settings(base, tmp_path, "full"))
-    values = plan.store.records(plan.records).set_index("metric")["value"]
+    values = plan.store.records(plan.records_name).set_index("metric")["value"]
     assert values["normalized_empirical_error"] == pytest.approx(1.0, abs=1e-12)
     assert values["distance_per_component"] == pytest.approx(0.0, abs=1e-10)
 
@@ -109,7 +111,7 @@ def test_full_kernel_pca_measured_against_itself_is_exact(base, tmp_path):
 def test_a_failing_method_is_recorded_shown_at_once_and_stops_nothing(base, tmp_path):
     chosen = settings(base, tmp_path, "Failing", "reduced", seeds=[0, 1])
     plan, summary, shown = go(chosen)
-    records = plan.store.records(plan.records)
+    records = plan.store.records(plan.records_name)
     bad, good = records[records["status"] == "failed"], records[records["status"] == "done"]
     assert len(bad) == 2 and len(good) == 4 and set(good["method"]) == {"reduced"}
     assert bad["error"].str.contains("ValueError: this method always fails").all()
@@ -124,7 +126,7 @@ def test_a_failing_method_is_recorded_shown_at_once_and_stops_nothing(base, tmp_
 def test_a_job_over_its_time_is_stopped_and_recorded(base, tmp_path):
     chosen = settings(base, tmp_path, "Endless", "reduced", limits={"seconds": 0.4, "memory_mb": None})
     plan, summary, shown = go(chosen)
-    (found,) = plan.store.records(plan.records).to_dict("records")
+    (found,) = plan.store.records(plan.records_name).to_dict("records")
     assert found["status"] == "timeout" and found["error"] == "over the time limit of 0.4 s"
     assert summary.exit_code == 1 and "timeout" in shown
     _, again, _ = go(chosen)
@@ -136,7 +138,7 @@ def test_a_job_over_its_time_is_stopped_and_recorded(base, tmp_path):
 
 def test_a_job_over_its_memory_is_stopped_and_recorded(base, tmp_path):
     plan, summary, _ = go(settings(base, tmp_path, "Hungry", limits={"seconds": 60.0, "memory_mb": 600.0}))
-    (found,) = plan.store.records(plan.records).to_dict("records")
+    (found,) = plan.store.records(plan.records_name).to_dict("records")
     assert found["status"] == "memory" and "600 MB" in found["error"]
     assert summary.exit_code == 1
 
@@ -155,7 +157,7 @@ def test_workers_hold_blas_to_their_share_of_the_cores(base, tmp_path):
     metric = {"first_eigenvalue": {"target": "engine_probe.first_eigenvalue", "params": {}}}
     chosen = settings(base, tmp_path, "Threads", metrics=metric, seeds=range(2 * available_cores()))
     plan, _, _ = go(chosen)
-    assert set(plan.store.records(plan.records)["value"]) == {1.0}
+    assert set(plan.store.records(plan.records_name)["value"]) == {1.0}
 
 
 def test_missing_data_is_skipped_with_the_command_and_the_rest_runs(base, tmp_path, monkeypatch):
@@ -171,7 +173,7 @@ def test_missing_data_is_skipped_with_the_command_and_the_rest_runs(base, tmp_pa
     assert summary.exit_code == 0 and summary.computed == 1
     assert "skipped, without gaussian50" in summary.text()
     assert "python -m kpca_lab.datasets fetch gaussian50" in summary.text()
-    assert set(plan.store.records(plan.records)["dataset"]) == {"artificial2d"}
+    assert set(plan.store.records(plan.records_name)["dataset"]) == {"artificial2d"}
 
 
 def test_one_selection_and_one_reference_serve_all_methods(base, monkeypatch):
@@ -209,7 +211,7 @@ def test_rows_tell_settings_that_have_no_column_of_their_own(tmp_path):
             [f"n_train={size}", "n_basis=5", "n_components=2", "seed=1", "center=false"]
         )
         plan, _, _ = go(dataclasses.replace(composed, results_dir=str(tmp_path)))
-    records = plan.store.records(plan.records)
+    records = plan.store.records(plan.records_name)
     own = [json.loads(text) for text in records["parameters"]]
     assert {entry["n_train"] for entry in own} == {30, 40}, "one run does not replace the other"
     assert {frozenset(entry) for entry in own} == {frozenset({"n_train", "center"})}
@@ -217,7 +219,7 @@ def test_rows_tell_settings_that_have_no_column_of_their_own(tmp_path):
 
 def test_what_an_experiment_does_not_depend_on_cannot_be_changed():
     chosen = ["+experiment=zhang2010/table2", "profile=smoke"]
-    assert make_plan(compose_settings([*chosen, "n_trials=2"])).records == "custom/zhang2010/table2"
+    assert make_plan(compose_settings([*chosen, "n_trials=2"])).records_name == "custom/zhang2010/table2"
     with pytest.raises(ConfigError, match=r"n_basis does not .* depends on: dataset, "):
         make_plan(compose_settings([*chosen, "n_basis=10"]))
 
@@ -308,7 +310,7 @@ def test_a_file_that_has_changed_is_read_again_by_the_same_workers(tmp_path):
         np.savetxt(path, rng.standard_normal((30, 3)), delimiter=",")
         chosen = compose_settings([*options, "metric=empirical_error", "kernel.gamma=0.1"])
         plan, _, _ = go(dataclasses.replace(chosen, results_dir=str(tmp_path), workers=1))
-        records = plan.store.records(plan.records)
+        records = plan.store.records(plan.records_name)
         errors += records[records["job"].isin(plan.jobs)]["value"].tolist()
     assert len(errors) == len(set(errors)) == 2
 

@@ -13,7 +13,7 @@ from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine import code_identity
 from kpca_lab.suite.engine.code_identity import OUTSIDE, code_version, definitions_used
 from kpca_lab.suite.engine.identity import job_id
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.jobs import Job
 
 ROOT = Path(__file__).resolve().parents[3]

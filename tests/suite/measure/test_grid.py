@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.config.composing import compose_settings
-from kpca_lab.suite.engine.runner import make_plan
+from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.measure.evaluate import evaluate
 
 CONF = Path(__file__).resolve().parents[3] / "conf"

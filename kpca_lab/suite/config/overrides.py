@@ -1,0 +1,106 @@
+"""The words of the command line, ``key=value``: taken apart, and checked before Hydra sees them."""
+
+import copy
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+
+from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.suite.config.checks import check_n_basis, check_n_components
+from kpca_lab.suite.config.schema import RunConf
+from kpca_lab.suite.errors import ConfigError
+from kpca_lab.suite.places import conf_folder
+
+__all__ = ["CONF", "GROUPS", "check_keys", "listed", "load_option", "parse_override"]
+
+CONF = conf_folder()
+GROUPS = ("dataset", "method", "selector", "kernel", "metric", "profile", "experiment")
+
+
+@cache
+def parse_override(text: str) -> Override:
+    """An override of the command line, taken apart."""
+    return _parser().parse_override(text)
+
+
+@cache
+def _parser():
+    return OverridesParser.create()
+
+
+def check_keys(overrides: Iterable[str], *, conf: Path = CONF) -> None:
+    """Refuse overrides of keys and options that do not exist, before Hydra does with less to say.
+
+    Parameters
+    ----------
+    overrides : iterable of str
+        With sweeps, such as ``seed=1,2``, or without.
+    conf : Path
+        The folder of the configuration. More folders, ``hydra.searchpath``, leave options to Hydra.
+
+    Raises
+    ------
+    ConfigError
+    """
+    overrides = list(overrides)
+    alone = not any("hydra.searchpath" in text for text in overrides)
+    for text in overrides:
+        _check_key(text, Path(conf) if alone else None)
+
+
+@cache
+def _check_key(text, conf):
+    known = [entry.name for entry in fields(RunConf)]
+    override = parse_override(text)
+    key = override.key_or_group
+    first = re.split("[./@]", key)[0]
+    if first not in (*known, *GROUPS, "hydra"):
+        raise ConfigError(unknown("key", first, dict.fromkeys([*known, *GROUPS])))
+    if override.is_delete():
+        return
+    values = list(override.sweep_iterator()) if override.is_sweep_override() else [override.value()]
+    for value in values:
+        if key == "n_basis":
+            check_n_basis(listed(value))
+        elif key == "n_components":
+            check_n_components(listed(value))
+        elif key in GROUPS and conf is not None:
+            for option in listed(value):
+                if not (conf / key / f"{option}.yaml").is_file():
+                    raise ConfigError(unknown(key, str(option), _options([conf], key)))
+
+
+def _options(folders, group):
+    return sorted(
+        {
+            path.relative_to(folder / group).with_suffix("").as_posix()
+            for folder in folders
+            for path in (folder / group).rglob("*.yaml")
+        }
+    )
+
+
+@cache
+def _read(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def load_option(folders: list[Path], group: str, name: str) -> dict:
+    """The YAML file ``<group>/<name>.yaml`` of the first folder that has it."""
+    for folder in folders:
+        path = folder / group / f"{name}.yaml"
+        if path.is_file():
+            return copy.deepcopy(_read(path))
+    raise ConfigError(unknown(group, name, _options(folders, group)))
+
+
+def listed(value: Any) -> list:
+    """A value as a list, if it is none."""
+    return list(value) if isinstance(value, list | tuple) else [value]

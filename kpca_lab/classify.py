@@ -5,9 +5,11 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kpca_lab.methods.base import OperatorEstimator
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.widths import resolve_gamma
@@ -66,9 +68,10 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
         estimator = FullKPCA(center=False) if self.estimator is None else self.estimator
+        self._check_parameters(estimator)
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr")
+        check_classification_targets(y)
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError("SubspaceClassifier needs the samples themselves, not kernel='precomputed'.")
         if isinstance(getattr(estimator, "gamma", None), str):  # one feature space for all classes
@@ -81,6 +84,21 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
             except ValueError as error:
                 raise ValueError(f"Class {name} cannot be fitted: {error}") from error
         return self
+
+    def _check_parameters(self, estimator) -> None:
+        if not isinstance(estimator, OperatorEstimator):
+            raise ValueError(
+                "estimator must be an estimator of kpca_lab that ends in an operator, such as FullKPCA(), "
+                f"got {estimator!r}."
+            )
+        if self.n_components is not None:
+            _check_ranks([self.n_components])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        estimator = FullKPCA() if self.estimator is None else self.estimator
+        tags.input_tags.sparse = get_tags(estimator).input_tags.sparse
+        return tags
 
     def residuals(self, X, n_components=None) -> np.ndarray:
         """Squared distance of samples from the subspace of each class.
@@ -96,7 +114,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes), or (n_samples, n_classes, n_numbers) for a list
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr")
         operators = [estimator.operator_ for estimator in self.estimators_]
         if n_components is None:
             return np.column_stack([operator.residual(X) for operator in operators])

@@ -43,8 +43,8 @@ def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> I
 
 
 def as_double(X: Rows) -> Rows:
-    """The rows in double precision."""
-    return X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    """The rows in double precision; a sparse matrix as a CSR array."""
+    return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def densify(X: Rows) -> np.ndarray:
@@ -131,7 +131,7 @@ def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
     columns = np.flatnonzero(origin)
     if not len(columns):
         return X
-    n, X = X.shape[0], sparse.csr_array(X)
+    n = X.shape[0]
     places = np.tile(columns.astype(X.indices.dtype), n)
     starts = np.arange(n + 1, dtype=X.indptr.dtype) * len(columns)
     return X - sparse.csr_array((np.tile(origin[columns], n), places, starts), shape=X.shape)

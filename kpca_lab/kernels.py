@@ -272,7 +272,8 @@ class Kernel:
 
     def core_blocks(self, X, Y, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[slice, np.ndarray]]:
         """``core(X, Y)`` in blocks of rows, with the slice of ``X`` that each belongs to."""
-        for rows in row_blocks(X.shape[0], 8 * max(Y.shape[0], X.shape[-1]), block_bytes):
+        width = Y.shape[0] if sparse.issparse(X) else max(Y.shape[0], X.shape[-1])
+        for rows in row_blocks(X.shape[0], 8 * width, block_bytes):
             yield rows, self.core(X[rows], Y)
 
     @property
@@ -339,5 +340,5 @@ class Kernel:
 
 def _city_block_distances(A: Rows, B: Rows) -> np.ndarray:
     if sparse.issparse(A) or sparse.issparse(B):
-        return manhattan_distances(sparse.csr_array(A), sparse.csr_array(B))
+        return manhattan_distances(as_double(A), as_double(B))
     return cdist(A, B, "cityblock")

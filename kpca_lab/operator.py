@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from kpca_lab.distances import stacked
 from kpca_lab.kernels import Kernel
 
 FORMAT_VERSION = 1
@@ -189,7 +190,7 @@ class FeatureOperator:
         if mean.points is self.points:
             return Expansion(self.points, coefficients + mean.coefficients, totals + mean.totals)
         return Expansion(
-            np.concatenate([self.points, mean.points]),
+            stacked(self.points, mean.points),
             np.concatenate([coefficients, np.repeat(mean.coefficients, n_vectors, axis=1)]),
             totals + mean.totals,
         )

@@ -73,6 +73,8 @@ class APCA(OperatorEstimator):
     (2, 105)
     """
 
+    _accepts_sparse = False
+
     def __init__(self, n_components=None, *, alpha=0.1):
         self.n_components = n_components
         self.alpha = alpha
@@ -174,8 +176,6 @@ class AKPCA(OperatorEstimator):
     >>> model.n_components_, model.n_used_
     (6, 84)
     """
-
-    _accepts_sparse = True
 
     def __init__(
         self,

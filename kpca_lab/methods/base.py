@@ -45,7 +45,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     total_variance_: float
     explained_variance_: np.ndarray
     explained_variance_ratio_: np.ndarray
-    _accepts_sparse = False
+    _accepts_sparse = True
 
     @property
     def _keeps_samples(self) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.methods.base import OperatorEstimator, check_size, is_share, take_rows
@@ -39,15 +40,15 @@ def choose_basis(estimator, samples, kernel: Kernel, n_components, *, center: st
 
 def given_basis(basis, samples) -> Basis:
     """A basis given as sample numbers (one-dimensional, integer) or as points (two-dimensional)."""
-    basis = np.asarray(basis)
+    basis = basis.tocsr() if sparse.issparse(basis) else np.asarray(basis)
     if basis.ndim == 1 and basis.size and np.issubdtype(basis.dtype, np.integer):
         n_samples = samples.shape[0]
         if basis.min() < -n_samples or basis.max() >= n_samples:
             raise ValueError(f"basis numbers must lie within the {n_samples} samples, got {basis}.")
         return Basis(take_rows(samples, basis), basis)
-    if basis.ndim == 2 and len(basis) and samples.ndim == 2 and basis.shape[1] == samples.shape[1]:
+    if basis.ndim == 2 and basis.shape[0] and samples.ndim == 2 and basis.shape[1] == samples.shape[1]:
         basis = basis.astype(np.float64)
-        if not np.isfinite(basis).all():
+        if not np.isfinite(basis.data if sparse.issparse(basis) else basis).all():
             raise ValueError("basis points must be finite.")
         return Basis(basis, None)
     raise ValueError(

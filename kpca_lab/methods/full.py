@@ -63,8 +63,6 @@ class FullKPCA(OperatorEstimator):
     (100, 3)
     """
 
-    _accepts_sparse = True
-
     def __init__(
         self,
         n_components=None,

@@ -113,6 +113,7 @@ class IncrementalKPCA(OperatorEstimator):
         self.preimage_max_iter = preimage_max_iter
 
     _keeps_samples = False  # a state holds copies
+    _accepts_sparse = False
 
     def fit(self, X, y=None):
         """Forget what was learned, and learn from ``X`` in chunks of ``batch_size``, in their order."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kpca_lab.distances import stacked
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
@@ -106,7 +107,7 @@ def _about_mean(samples, coefficients, mean: Expansion | None) -> Expansion:
         return Expansion.over(samples, coefficients)
     sums = coefficients.sum(axis=0)
     return Expansion(
-        np.concatenate([samples, mean.points]),
+        stacked(samples, mean.points),
         np.concatenate([coefficients, -mean.coefficients * sums]),
         np.zeros(len(sums)),
     )

@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance
 from kpca_lab.operator import FeatureOperator, core_product
+from kpca_lab.rows import as_rows, is_row_source
 
 
 def empirical_error(model, X) -> float:
@@ -16,7 +17,7 @@ def empirical_error(model, X) -> float:
     Parameters
     ----------
     model : fitted estimator or FeatureOperator
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
         For a precomputed kernel, the numbers of training samples.
 
     Returns
@@ -25,7 +26,13 @@ def empirical_error(model, X) -> float:
         ``mean ||(phi(x) - mean) - X (phi(x) - mean)||^2`` over the rows of ``X``.
     """
     operator = as_operator(model)
-    return float(operator.residual(_samples(operator, X)).mean())
+    if not is_row_source(X):
+        return float(operator.residual(_samples(operator, X)).mean())
+    total, n_samples = 0.0, 0
+    for block in as_rows(X).blocks():
+        total += float(operator.residual(block).sum())
+        n_samples += block.shape[0]
+    return total / n_samples
 
 
 def validation_error(model, X) -> float:

@@ -80,7 +80,7 @@ class RowSource(ABC):
         """
         rows = self._rows_of(max_bytes)
         start = 0
-        with _Progress(self._rows_to_expect(), verbose, label) as progress:
+        with _Progress(self.known_rows, verbose, label) as progress:
             for block in _regrouped(map(self._numbers, self._pieces(rows)), rows):
                 stop = start + block.shape[0]
                 _refuse_gaps(block, range(start, stop))
@@ -132,8 +132,9 @@ class RowSource(ABC):
     def _rows_of(self, max_bytes: int) -> int:
         return max(1, int(max_bytes) // (8 * self.n_columns))
 
-    def _rows_to_expect(self) -> int | None:
-        """Number of rows as far as it is known, for the progress."""
+    @property
+    def known_rows(self) -> int | None:
+        """Number of rows, None if that takes a pass over them or cannot be had."""
         return self.n_rows
 
     def _take_sorted(self, wanted: np.ndarray) -> Matrix:
@@ -248,7 +249,8 @@ class StreamedRows(RowSource):
     def _pieces(self, rows: int) -> Iterator[Any]:
         return iter(self._start(rows))
 
-    def _rows_to_expect(self) -> int | None:
+    @property
+    def known_rows(self) -> int | None:
         return self._n_rows
 
 
@@ -267,7 +269,8 @@ class RowsOnce(RowSource):
             "that: give a list of arrays or a function that returns a new iterator."
         )
 
-    def _rows_to_expect(self) -> int | None:
+    @property
+    def known_rows(self) -> int | None:
         return None
 
     def _pieces(self, rows: int) -> Iterator[Any]:

@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
+from kpca_lab.row_source import RowSource
+
 GAMMA_RULES = ("scale", "median")
 # The median distance is taken over the pairs of at most this many samples, chosen with a fixed seed.
 MEDIAN_SAMPLES = 1000
@@ -20,7 +22,7 @@ def resolve_gamma(gamma: float | str | None, X) -> float:
         A number is returned as it is. None: ``1 / n_features``. "scale": ``1 / (n_features var(X))``, with
         the variance of all entries, as in :class:`sklearn.svm.SVC`. "median": one over the median squared
         distance of two different samples, from the pairs of at most 1000 samples chosen with a fixed seed.
-    X : array or sparse matrix of shape (n_samples, n_features)
+    X : array, sparse matrix or RowSource of shape (n_samples, n_features)
 
     Returns
     -------
@@ -28,7 +30,7 @@ def resolve_gamma(gamma: float | str | None, X) -> float:
         1 under the rules "scale" and "median" where all samples are the same.
     """
     if gamma is None:
-        return 1.0 / X.shape[1]
+        return 1.0 / (X.n_columns if isinstance(X, RowSource) else X.shape[1])
     if isinstance(gamma, str):
         if gamma not in GAMMA_RULES:
             raise ValueError(
@@ -55,7 +57,9 @@ def _inverse(spread: float, rule: str) -> float:
 
 
 def _variance(X) -> float:
-    """The variance of all entries, in one pass over the columns about a value among them."""
+    """The variance of all entries."""
+    if isinstance(X, RowSource):
+        return _variance_of_blocks(X)
     if not sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.nan_to_num(np.var(X, dtype=np.float64), nan=np.inf))
@@ -65,9 +69,24 @@ def _variance(X) -> float:
     return float((np.sum((values - mean) ** 2) + (size - len(values)) * mean**2) / size)
 
 
+def _variance_of_blocks(source: RowSource) -> float:
+    """The variance of all entries, from those of blocks and the distances of their means."""
+    size, mean, squares = 0, 0.0, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in source.blocks():
+            new = block.shape[0] * block.shape[1]
+            away = block.sum(dtype=np.float64) / new - mean
+            squares += new * _variance(block) + away**2 * size * new / (size + new)
+            mean += away * new / (size + new)
+            size += new
+    return float(np.nan_to_num(squares / size, nan=np.inf))
+
+
 def _median_square_distance(X) -> float:
     n = X.shape[0]
-    if n > MEDIAN_SAMPLES:
+    if isinstance(X, RowSource):
+        X = X.sample(MEDIAN_SAMPLES, np.random.default_rng(0))
+    elif n > MEDIAN_SAMPLES:
         X = X[np.sort(np.random.default_rng(0).choice(n, MEDIAN_SAMPLES, replace=False))]
     rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
     distances = pdist(rows.astype(np.float64), "sqeuclidean")

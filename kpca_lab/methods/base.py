@@ -12,6 +12,7 @@ from kpca_lab.kernel_checks import check_positive, check_range, symmetric
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform
+from kpca_lab.row_source import RowSource
 from kpca_lab.widths import resolve_gamma
 
 
@@ -66,18 +67,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             ensure_min_samples=min_samples,
             copy=self._keeps_samples or (isinstance(self.kernel, str) and self.kernel == "precomputed"),
         )
-        if callable(self.kernel) or self.kernel == "precomputed":
-            self.gamma_ = None
-        elif reset:
-            self.gamma_ = resolve_gamma(self.gamma, X)
-        kernel = make_kernel(
-            self.kernel,
-            gamma=self.gamma if callable(self.kernel) else self.gamma_,
-            degree=self.degree,
-            coef0=self.coef0,
-            kernel_params=self.kernel_params,
-            n_features=X.shape[1],
-        )
+        kernel = self._make_kernel(X, X.shape[1], reset)
         centred = bool(getattr(self, "center", True))
         check_range(kernel, X, training=reset)
         samples = X
@@ -98,6 +88,21 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 accept_sparse="csr" if self._accepts_sparse else False,
                 **options,
             )
+
+    def _make_kernel(self, X, n_features: int, reset: bool) -> Kernel:
+        """The kernel that the parameters ask for; its width is found from ``X`` if ``reset``."""
+        if callable(self.kernel) or self.kernel == "precomputed":
+            self.gamma_ = None
+        elif reset:
+            self.gamma_ = resolve_gamma(self.gamma, X)
+        return make_kernel(
+            self.kernel,
+            gamma=self.gamma if callable(self.kernel) else self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            n_features=n_features,
+        )
 
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -272,5 +277,7 @@ def check_center(center, choices: dict) -> str | None:
 
 
 def take_rows(X, rows):
-    """Rows of an array or sparse matrix, as an array of their own that does not hold on to ``X``."""
+    """Rows of an array, sparse matrix or source, as an array of their own that does not hold on to ``X``."""
+    if isinstance(X, RowSource):
+        return X.take(rows)
     return X[rows] if sparse.issparse(X) else np.array(X[rows])

@@ -7,7 +7,12 @@ from scipy import sparse
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.methods.base import OperatorEstimator, check_size, is_share, take_rows
-from kpca_lab.selectors import get_selector
+from kpca_lab.row_source import RowSource
+from kpca_lab.selectors import RandomSelector, get_selector
+from kpca_lab.selectors.kmeans import SAMPLES_PER_CLUSTER
+from kpca_lab.selectors.subsample import candidates
+
+MAX_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,30 +28,48 @@ def choose_basis(estimator, samples, kernel: Kernel, n_components, *, center: st
 
     ``center`` is the centroid that the estimator subtracts.
     """
-    n_samples = samples.shape[0]
     if estimator.basis is not None:
         return given_basis(estimator.basis, samples)
-    n_basis = check_size("n_basis", estimator.n_basis, n_samples)
-    chosen = get_selector(estimator.selector).select(
-        samples,
+    n_basis = check_size("n_basis", estimator.n_basis, samples.shape[0])
+    selector, rng = get_selector(estimator.selector), estimator._generator()
+    rows = None
+    among = samples
+    if isinstance(samples, RowSource) and not isinstance(selector, RandomSelector):
+        rows, among = _in_memory(samples, n_basis, selector, rng)
+    chosen = selector.select(
+        among,
         n_basis,
         kernel=kernel,
         n_components=None if is_share(n_components) else n_components,
         center="mean" if center == "mean" else center is not None,
-        rng=estimator._generator(),
+        rng=rng,
     )
+    if rows is not None and np.ndim(chosen) == 1:
+        chosen = rows[chosen]
     return given_basis(chosen, samples)
+
+
+def _in_memory(source: RowSource, n_basis: int, selector, rng) -> tuple[np.ndarray | None, np.ndarray]:
+    """The samples for a selector to choose among, which needs them in memory, and their numbers.
+
+    They are those that the selector would draw itself, so that the choice is the same as among an array; a
+    selector without a limit of its own gets 20000.
+    """
+    limit = getattr(selector, "max_samples", None) or MAX_CANDIDATES
+    rows = candidates(source.n_rows, n_basis, max(limit, SAMPLES_PER_CLUSTER * n_basis), rng)
+    return rows, source.take(np.arange(source.n_rows) if rows is None else rows)
 
 
 def given_basis(basis, samples) -> Basis:
     """A basis given as sample numbers (one-dimensional, integer) or as points (two-dimensional)."""
     basis = basis.tocsr() if sparse.issparse(basis) else np.asarray(basis)
+    n_features = samples.n_columns if isinstance(samples, RowSource) else samples.shape[-1]
     if basis.ndim == 1 and basis.size and np.issubdtype(basis.dtype, np.integer):
         n_samples = samples.shape[0]
         if basis.min() < -n_samples or basis.max() >= n_samples:
             raise ValueError(f"basis numbers must lie within the {n_samples} samples, got {basis}.")
         return Basis(take_rows(samples, basis), basis)
-    if basis.ndim == 2 and basis.shape[0] and samples.ndim == 2 and basis.shape[1] == samples.shape[1]:
+    if basis.ndim == 2 and basis.shape[0] and samples.ndim == 2 and basis.shape[1] == n_features:
         basis = basis.astype(np.float64)
         if not np.isfinite(basis.data if sparse.issparse(basis) else basis).all():
             raise ValueError("basis points must be finite.")

@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from kpca_lab.kernel_checks import check_positive, check_range
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, check_size
+from kpca_lab.methods.base import check_center, check_n_components, check_size
 from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.blockwise import BlockwiseEstimator
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
+from kpca_lab.rows import RowSource
 from kpca_lab.span import Frame
 from kpca_lab.statistics import SpanStatistics
 
@@ -19,13 +22,14 @@ CENTROIDS = {
 }
 
 
-class SubsetKPCA(OperatorEstimator):
+class SubsetKPCA(BlockwiseEstimator):
     """Kernel PCA whose components lie in the span of a basis, fitted to all samples (SubKPCA).
 
     Minimises the mean reconstruction error of all samples over the operators of rank
     ``n_components`` within the span of the basis (Washizawa 2012, Eq. 20): the solution is the
     generalised eigenproblem ``K_xy' K_xy z = kappa K_y z`` of Eq. (21). Samples are read once, in blocks, so
-    memory is O(n_basis^2) beside the data, which may be a :class:`numpy.memmap`.
+    memory is O(n_basis^2) beside the data, which may be an array or anything that
+    :func:`kpca_lab.rows.as_rows` takes: a memory map of any type, h5py, zarr, Dask, Parquet, chunks.
 
     Parameters
     ----------
@@ -55,6 +59,8 @@ class SubsetKPCA(OperatorEstimator):
         Approximate ``K_xy' K_xy`` by an incomplete Cholesky factor of this rank (Eq. 45).
     random_state : int, RandomState or None
         For the selector.
+    verbose : int
+        Whether to show the progress of passes over samples that are read in blocks.
 
     Attributes
     ----------
@@ -100,6 +106,7 @@ class SubsetKPCA(OperatorEstimator):
         outside_basis="project",
         criterion_rank=None,
         random_state=None,
+        verbose=0,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -114,6 +121,7 @@ class SubsetKPCA(OperatorEstimator):
         self.outside_basis = outside_basis
         self.criterion_rank = criterion_rank
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def _keeps_samples(self) -> bool:
@@ -124,7 +132,7 @@ class SubsetKPCA(OperatorEstimator):
         centroid = self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
         self._begin(samples, kernel, centroid)
-        self._criterion.add(samples)
+        self._add(samples)
         self._solve(centroid, samples)
         del self._criterion
         return self
@@ -145,9 +153,13 @@ class SubsetKPCA(OperatorEstimator):
         samples, kernel = self._start(X, reset=first)
         if first:
             self._begin(samples, kernel, centroid)
-        self._criterion.add(samples)
+        self._add(samples)
         self._solve(centroid, samples)
         return self
+
+    def _add(self, samples):
+        for block in self._blocks_of(samples, self._criterion.frame.kernel, "fit"):
+            self._criterion.add(block)
 
     def _check_parameters(self) -> str | None:
         if self.outside_basis not in ("project", "include", "general"):
@@ -160,6 +172,9 @@ class SubsetKPCA(OperatorEstimator):
         check_n_components(self.n_components, 1)
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
+        if isinstance(samples, RowSource):  # of which no more is at hand
+            check_range(kernel, basis.points, training=True)
+            check_positive(kernel, basis.points, centred=centroid is not None)
         self._criterion = SpanStatistics(kernel, basis.points)
         if self.outside_basis == "include" and basis.indices is None:
             self._criterion.add(basis.points)

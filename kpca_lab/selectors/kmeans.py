@@ -7,7 +7,6 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances
@@ -75,6 +74,9 @@ class KMeansSelector:
                 "K-means needs the samples as points, which a precomputed kernel does not have: choose "
                 "selector='kernel_kmeans'."
             )
+        # It imports most of scikit-learn, which would make half of the time of importing kpca_lab.
+        from sklearn.cluster import KMeans, MiniBatchKMeans
+
         n_basis = check_count("n_basis", n_basis, most=X.shape[0])
         options = self._options()
         rows = None

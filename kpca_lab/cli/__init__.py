@@ -1,7 +1,11 @@
 """The commands, above everything else: what they run lives in the rooms of :mod:`kpca_lab.suite`.
 
+``main``
+    The dispatcher behind ``kpca-lab``.
 ``run``
     One run or a sweep, composed by Hydra; ``sweep`` gathers what the jobs of a sweep gave.
-``reproduce``
+``reproduce``, ``report``
     The papers' tables, figures and report.
+``datasets``
+    The command line of :mod:`kpca_lab.datasets`.
 """

@@ -1,10 +1,4 @@
-"""Regenerate tables, figures and the report.
-
-    python -m experiments.reproduce run|tables|figures|report|all [--profile P] [--only PAPER[/ITEM]]
-
-``run`` computes what is not done yet; ``tables`` and ``figures`` compute what they need and write files under
-``results/<profile>``; ``report`` writes the page from what is there; ``all`` does everything.
-"""
+"""``kpca-lab reproduce``: regenerate the papers' tables and figures, and the report."""
 
 import argparse
 import sys
@@ -19,8 +13,19 @@ from kpca_lab.suite.engine.summary import write_summary
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import read_json
 from kpca_lab.suite.papers import load_experiments
+from kpca_lab.suite.places import NEEDS_CLONE, experiments_folder
 
 __all__ = ["main"]
+
+EXAMPLES = """\
+run computes what is not done yet; tables and figures compute what they need and write files under
+results/PROFILE; report writes the page from what is there; all does everything.
+
+examples:
+  kpca-lab reproduce tables --profile smoke
+  kpca-lab reproduce figures --profile quick --only PAPER/figure1
+  kpca-lab reproduce all --profile paper --workers 2
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     int
     """
     chosen = _parser().parse_args(arguments)
+    if chosen.command != "report" and experiments_folder() is None:
+        print(f"error: {NEEDS_CLONE}", file=sys.stderr)
+        return 2
     try:
         return _run(chosen)
     except ConfigError as error:
@@ -48,7 +56,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.reproduce", description=__doc__.split("\n")[0]
+        prog="kpca-lab reproduce",
+        description="Regenerate the papers' tables and figures, and the report.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=("run", "tables", "figures", "report", "all"))
     parser.add_argument("--profile", choices=PROFILES, default="quick")

@@ -1,13 +1,9 @@
-"""One run or a sweep, composed by Hydra.
+"""``kpca-lab run``: one run or a sweep, composed by Hydra.
 
-    python -m experiments.run dataset=concrete method=subset selector=kmeans n_basis=0.1 seed=3
-    python -m experiments.run 'method=[subset,reduced,nystrom]' n_trials=50 dataset=concrete
-    python -m experiments.run -m method=subset,reduced,nystrom 'seed=range(0,50)' dataset=concrete
-    python -m experiments.run +experiment=<paper>/table1 profile=smoke
-
-A list gives one job with shared work; ``-m`` gives a job for each combination.
+``conf/config.yaml`` has the examples that ``--help`` shows.
 """
 
+import os
 import sys
 
 import hydra
@@ -20,7 +16,7 @@ from kpca_lab.suite.config.overrides import check_keys
 from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.errors import ConfigError
-from kpca_lab.suite.places import conf_folder
+from kpca_lab.suite.places import NEEDS_CLONE, conf_folder, experiments_folder
 
 __all__ = ["main"]
 
@@ -52,8 +48,15 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if arguments is not None:
         sys.argv[1:] = arguments
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(
+            os.getcwd()
+        )  # a console script does not have it, and methods of one's own may be there
+    overrides = [word for word in sys.argv[1:] if "=" in word and not word.startswith("-")]
+    if experiments_folder() is None and any("experiment=" in word for word in overrides):
+        sys.exit(f"error: {NEEDS_CLONE}")
     try:
-        check_keys([word for word in sys.argv[1:] if "=" in word and not word.startswith("-")])
+        check_keys(overrides)
     except ConfigError as error:
         sys.exit(f"error: {error}")
     try:

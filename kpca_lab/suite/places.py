@@ -4,7 +4,12 @@ import os
 from functools import cache
 from pathlib import Path
 
-__all__ = ["conf_folder", "experiments_folder"]
+__all__ = ["NEEDS_CLONE", "conf_folder", "experiments_folder"]
+
+NEEDS_CLONE = (
+    "the papers' experiments are not in the installed package: clone the project and install it from there "
+    "(pip install -e '.[suite]'), or set KPCA_LAB_ROOT to a clone"
+)
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 

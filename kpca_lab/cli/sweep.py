@@ -44,7 +44,7 @@ def run_sweep(job_overrides: Iterable[list[str]], compose: Callable) -> int:
     summary = run(plans, compact=False)
     jobs: dict[tuple, set] = {}
     for plan in plans:
-        key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records)
+        key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records_name)
         jobs.setdefault(key, set()).update(plan.jobs)
     _report(summary, jobs)
     return summary.exit_code

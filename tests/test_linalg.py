@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from kpca_lab.krylov import block_krylov
 from kpca_lab.linalg import (
-    block_krylov,
     fix_signs,
     numerical_rank,
     pivoted_cholesky,
@@ -29,9 +29,10 @@ def test_solvers_agree(solver, decay, rng):
     "eigenvalues",
     [np.ones(120), np.r_[np.ones(5), np.zeros(115)], np.zeros(120), np.r_[[3.0] * 40, np.full(80, -5.0)]],
 )
-def test_iterative_solver_on_clusters_and_low_rank(eigenvalues, rng):
+@pytest.mark.parametrize("block", [1, 8, 16])
+def test_iterative_solver_on_clusters_and_low_rank(eigenvalues, block, rng):
     A = symmetric(eigenvalues, rng)
-    values, vectors = block_krylov(lambda V: A @ V, 120, 12, rng=rng)
+    values, vectors, *_ = block_krylov(lambda V: A @ V, 120, 12, rng=rng, block=block)
     np.testing.assert_allclose(values[::-1], np.sort(eigenvalues)[::-1][:12], atol=1e-8)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-8)
 

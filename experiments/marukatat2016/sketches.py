@@ -17,10 +17,11 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh
 
 from kpca_lab.datasets import derive_rng, derive_seed
+from kpca_lab.gram import gram_matrix
 from kpca_lab.kernels import make_kernel
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.methods.empirical_map import EmpiricalMapKPCA, approximate_covariance_eigenpairs, sketch_matrix
-from kpca_lab.methods.full import FullKPCA, gram_matrix
+from kpca_lab.methods.full import FullKPCA
 from kpca_lab.methods.nystrom import NystromKPCA
 from kpca_lab.methods.subset import SubsetKPCA
 from kpca_lab.suite.hooks import experiment

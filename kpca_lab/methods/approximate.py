@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 
+from kpca_lab.gram import check_square_memory
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
@@ -15,7 +16,7 @@ from kpca_lab.methods.base import (
     n_components_kept,
     take_rows,
 )
-from kpca_lab.methods.full import check_square_memory, sample_mean
+from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
 

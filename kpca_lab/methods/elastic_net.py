@@ -8,9 +8,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kpca_lab.gram import gram_matrix
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, refuse_share, take_rows
-from kpca_lab.methods.full import gram_matrix, sample_mean
+from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kpca_lab.kernels import Kernel, row_blocks
+from kpca_lab.gram import gram_matrix
+from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.memory import check_memory
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -124,7 +124,7 @@ def kpca(
     """Kernel PCA of ``samples``: eigenpairs of the Gram matrix, the projector, and the trace."""
     n = samples.shape[0]
     kernel = kernel.anchored(samples)
-    gram = gram_matrix(kernel, samples, center=center)
+    gram = gram_matrix(kernel, samples, center=center, whole=False)
     eigenvalues, vectors = top_eigenpairs(
         gram,
         check_n_components(n_components, n),
@@ -145,32 +145,6 @@ def kpca(
     left = Expansion.over(samples, coefficients, totals)
     operator = FeatureOperator(kernel, left, mean=mean, orthonormal=True)
     return eigenvalues, vectors, operator, total
-
-
-def gram_matrix(kernel: Kernel, samples, *, center: bool) -> np.ndarray:
-    """The kernel matrix of the samples, centred in feature space by Eq. (37) if wanted."""
-    check_square_memory(samples.shape[0])
-    if not center:
-        return kernel(samples, samples)
-    n = samples.shape[0]
-    gram = np.empty((n, n))
-    for rows, core in kernel.core_blocks(samples, samples):
-        gram[rows] = core
-    np.fill_diagonal(gram, kernel.core_diagonal(samples))
-    means = gram.mean(axis=0)
-    for rows in row_blocks(n, 8 * n):
-        gram[rows] -= means
-        gram[rows] -= (means[rows] - means.mean())[:, None]
-    return gram
-
-
-def check_square_memory(n_samples: int) -> None:
-    """Refuse a kernel matrix for which there is no room, with as much again for its decomposition."""
-    check_memory(
-        2 * 8 * n_samples**2,
-        f"The kernel matrix of {n_samples} samples and its decomposition",
-        "use SubsetKPCA, which needs no such matrix, or fewer samples",
-    )
 
 
 def sample_mean(samples) -> Expansion:

@@ -3,10 +3,11 @@
 import numpy as np
 
 from kpca_lab.distances import stacked
+from kpca_lab.gram import gram_matrix
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
-from kpca_lab.methods.full import gram_matrix, sample_mean
+from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
 

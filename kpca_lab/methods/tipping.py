@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
 
+from kpca_lab.gram import check_square_memory
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance
 from kpca_lab.methods.base import (
     OperatorEstimator,
@@ -17,7 +18,7 @@ from kpca_lab.methods.base import (
     n_components_kept,
     take_rows,
 )
-from kpca_lab.methods.full import check_square_memory, sample_mean
+from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.span import Frame
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kpca_lab import FullKPCA
+from kpca_lab.gram import gram_matrix
 from kpca_lab.kernels import make_kernel
 from kpca_lab.methods.empirical_map import (
     SKETCHES,
@@ -13,7 +14,6 @@ from kpca_lab.methods.empirical_map import (
     gram_product,
     sketch_matrix,
 )
-from kpca_lab.methods.full import gram_matrix
 from kpca_lab.metrics import empirical_error, operator_distance
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from kpca_lab.methods.full import FullKPCA, gram_matrix
+from kpca_lab.gram import gram_matrix
+from kpca_lab.methods.full import FullKPCA
 from kpca_lab.methods.tipping import TippingKPCA
 from kpca_lab.metrics import empirical_error, operator_distance
 

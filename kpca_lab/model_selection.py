@@ -18,6 +18,8 @@ from kpca_lab.kernel_table import KernelTable, use_table
 from kpca_lab.methods.subset import SubsetKPCA
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform, preimage
+from kpca_lab.progress_bar import ProgressBar
+from kpca_lab.rows import RowSource, as_rows, is_row_source
 from kpca_lab.selectors.criterion import check_count
 from kpca_lab.widths import resolve_gamma
 
@@ -75,6 +77,7 @@ def choose_gamma(
     n_basis: int | None = None,
     max_samples: int | None = 2000,
     random_state=0,
+    verbose: int = 0,
 ) -> GammaChoice:
     """Choose the width of a kernel, and of several numbers of components the best, by cross-validation.
 
@@ -90,7 +93,7 @@ def choose_gamma(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
     y : array-like of shape (n_samples,), optional
         Labels, or a numeric target.
     gammas : sequence of float, optional
@@ -112,6 +115,8 @@ def choose_gamma(
         Of more samples than this, so many are drawn first.
     random_state : int, RandomState or None, default=0
         For these draws and the folds.
+    verbose : int, default=0
+        Whether to show on standard error how many widths are done.
 
     Returns
     -------
@@ -147,7 +152,7 @@ def choose_gamma(
     >>> len(found.curve)
     33
     """
-    X = check_array(X, dtype=np.float64, ensure_min_samples=4)
+    X = as_rows(X) if is_row_source(X) else check_array(X, dtype=np.float64, ensure_min_samples=4)
     if kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} has no width to choose: give one of {list(KERNELS)}.")
     ranks = _check_ranks(n_components)
@@ -157,8 +162,12 @@ def choose_gamma(
         y = column_or_1d(y)
         check_consistent_length(X, y)
     rows = _drawn(X.shape[0], max_samples, random)
-    if rows is not None:
-        X, y = X[rows], None if y is None else y[rows]
+    if isinstance(X, RowSource):
+        X = check_array(X.take(np.arange(X.n_rows) if rows is None else rows), ensure_min_samples=4)
+    elif rows is not None:
+        X = X[rows]
+    if rows is not None and y is not None:
+        y = y[rows]
     gammas = _check_gammas(gammas, X, kernel)
     task = _Preimages(X, max(ranks)) if y is None else _Downstream(y, estimator)
     splits = list(task.splitter(cv, random).split(X, y))
@@ -171,7 +180,7 @@ def choose_gamma(
         )
     table = KernelTable(X) if KernelTable.fits(X.shape[0]) else None
     curve = []
-    with use_table(table):
+    with use_table(table), ProgressBar(len(gammas), verbose, "choose_gamma", "widths") as progress:
         for gamma in gammas:
             scores = np.array(
                 [
@@ -181,6 +190,7 @@ def choose_gamma(
             )
             for rank, mean, spread in zip(ranks, scores.mean(axis=0), scores.std(axis=0)):
                 curve.append(CurvePoint(gamma, rank, float(mean), float(spread)))
+            progress.update()
     best = min(curve, key=lambda point: (-point.score, point.n_components, point.gamma))
     return GammaChoice(best.gamma, best.n_components, best.score, tuple(curve), task.criterion, X.shape[0])
 

@@ -1,6 +1,5 @@
 """A matrix that is read in blocks of rows, in its four kinds: by number, by chunk, as a stream, and once."""
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kpca_lab.extras import require
+from kpca_lab.progress_bar import ProgressBar
 
 # Memory of one block of rows in float64.
 BLOCK_BYTES = 1 << 24
@@ -80,7 +79,7 @@ class RowSource(ABC):
         """
         rows = self._rows_of(max_bytes)
         start = 0
-        with _Progress(self.known_rows, verbose, label) as progress:
+        with ProgressBar(self.known_rows, verbose, label) as progress:
             for block in _regrouped(map(self._numbers, self._pieces(rows)), rows):
                 stop = start + block.shape[0]
                 _refuse_gaps(block, range(start, stop))
@@ -348,39 +347,3 @@ def _refuse_gaps(block: Matrix, numbers: Sequence[int] | np.ndarray) -> None:
     dense = block.toarray() if sparse.issparse(block) else block
     place = int(np.flatnonzero(~np.isfinite(dense).all(axis=1))[0])
     raise ValueError(f"Row {numbers[place]} holds a value that is missing (NaN) or infinite.")
-
-
-class _Progress:
-    """A bar on standard error if tqdm is there, else a line now and then."""
-
-    def __init__(self, total: int | None, verbose: int, label: str) -> None:
-        self._total, self._label, self._verbose = total, label, verbose
-        self._bar: Any = None
-        self._done = self._told = 0
-
-    def __enter__(self) -> "_Progress":
-        if self._verbose:
-            try:
-                tqdm = require("tqdm", "data").tqdm
-            except ModuleNotFoundError:
-                return self
-            self._bar = tqdm(
-                total=self._total, desc=self._label, unit=" rows", unit_scale=True, file=sys.stderr
-            )
-        return self
-
-    def update(self, rows: int) -> None:
-        """Count rows that are done with."""
-        self._done += rows
-        if self._bar is not None:
-            self._bar.update(rows)
-        elif self._verbose and (
-            self._done == self._total or self._done - self._told >= (self._total or 0) / 10
-        ):
-            self._told = self._done
-            of = "" if self._total is None else f" of {self._total}"
-            print(f"{self._label}: {self._done}{of} rows", file=sys.stderr)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()

@@ -146,3 +146,16 @@ def test_equal_samples_are_no_error():
 def test_wrong_parameters_are_named(options, message, labelled):
     with pytest.raises(ValueError, match=message):
         choose_gamma(*labelled, **{"n_components": 2, **options})
+
+
+def test_samples_may_be_read_in_blocks(rng, capsys):
+    X = rng.integers(0, 9, (400, 5)).astype(float)
+    y = (X.sum(axis=1) > 20).astype(int)
+    options = {"gammas": [0.01, 0.1], "n_components": 2, "cv": 3, "n_basis": 40}
+    for max_samples, labels in ((100, None), (100, y), (None, None)):
+        expected = choose_gamma(X, labels, max_samples=max_samples, **options)
+        chunks = [X[:150], X[150:]]
+        assert choose_gamma(chunks, labels, max_samples=max_samples, verbose=1, **options) == expected
+    assert "choose_gamma" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="only once"):
+        choose_gamma(iter(chunks), **options)

@@ -28,10 +28,17 @@ class MissingPackageError(ImportError):
 def failure(error: BaseException) -> tuple[str, str]:
     """Status and text of a job that ended in an error: type, message and the last places in the code."""
     status = "memory" if isinstance(error, MemoryError) else "failed"
-    message = " ".join(str(error).split())
+    message = " ".join(_text(error).split())
     if len(message) > 500:
         message = message[:500] + "..."
     return status, f"{type(error).__name__}: {message} [{short_traceback(error)}]"
+
+
+def _text(error):
+    try:
+        return str(error)
+    except Exception:
+        return "an error whose text cannot be made"
 
 
 def short_traceback(error: BaseException, depth: int = 3) -> str:

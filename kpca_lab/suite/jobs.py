@@ -1,6 +1,7 @@
 """Jobs: the unit that is computed, stored and skipped when done; and the rows that it gives."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,17 @@ import numpy as np
 
 from kpca_lab.datasets.catalogue import dataset_options, entry_of
 
-__all__ = ["COLUMNS", "Job", "Outcome", "dataset_of", "grid_jobs", "plain_value", "row", "with_labels"]
+__all__ = [
+    "COLUMNS",
+    "Job",
+    "Outcome",
+    "dataset_of",
+    "grid_jobs",
+    "one_line",
+    "plain_value",
+    "row",
+    "with_labels",
+]
 
 COLUMNS = (
     "experiment",
@@ -104,6 +115,7 @@ def row(
     job : Job
     metric : str
     value : float or None
+        One that is not finite is a failure.
     method, selector, m, r, kernel
         What was measured; empty where it does not apply.
     parameters : mapping, optional
@@ -118,6 +130,8 @@ def row(
     dict
         With the keys `COLUMNS`, but for ``job``, which the store adds.
     """
+    if value is not None and not math.isfinite(value):
+        status, error, value = "failed", error or f"ValueError: {metric} is {float(value)}", None
     return {
         "experiment": job.experiment,
         "dataset": job.dataset["name"] if job.dataset else "",
@@ -133,8 +147,20 @@ def row(
         "value": None if value is None else float(value),
         "seconds": None if seconds is None else float(seconds),
         "status": status,
-        "error": error,
+        "error": one_line(error),
     }
+
+
+def one_line(text: str) -> str:
+    """A text that can be stored and printed anywhere: without line breaks, NULs and lone surrogates.
+
+    Examples
+    --------
+    >>> print(one_line("a\\nb\\0\\ud800"))
+    a b\\x00\\ud800
+    """
+    text = " ".join(text.splitlines()).replace("\0", "\\x00")
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def with_labels(row: dict, labels: Mapping[str, Any]) -> dict:

@@ -6,10 +6,11 @@ from the job files when the experiment is complete. It is enough by itself: jobs
 holds are done, also in a fresh clone that has no job files.
 """
 
-import csv
 import io
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,23 +18,18 @@ import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from kpca_lab.suite.files import write_atomically
-from kpca_lab.suite.jobs import COLUMNS, Outcome
-
-__all__ = ["Store", "read_records"]
-
-TEXT = (
-    "experiment",
-    "dataset",
-    "method",
-    "selector",
-    "kernel",
-    "parameters",
-    "metric",
-    "status",
-    "error",
-    "job",
+from kpca_lab.suite.engine.records_file import (
+    check_of,
+    identity,
+    load_records,
+    plain_rows,
+    read_records,
+    write_records,
 )
+from kpca_lab.suite.files import read_json, set_aside, write_atomically
+from kpca_lab.suite.jobs import Outcome
+
+__all__ = ["Store"]
 
 
 class Store:
@@ -78,31 +74,49 @@ class Store:
         """
         return {
             job: [row for row in rows if row["status"] != "done"]
-            for job, rows in self._by_job(name).items()
-            if _are_settled(rows, accepted_errors)
+            for job, (rows, check) in self._by_job(name).items()
+            if _are_settled(rows, accepted_errors) and self._has_arrays(name, job, check)
         }
 
     def is_settled(self, name: str, job: str, accepted_errors: Iterable[str] = ()) -> bool:
         """The same for one job, from its file alone."""
         stored = self._read(self.job_path(name, job))
-        return stored is not None and _are_settled(stored["rows"], accepted_errors)
+        sound = stored is not None and self._has_arrays(name, job, stored["check"])
+        return sound and _are_settled(stored["rows"], accepted_errors)
 
     def _by_job(self, name):
-        rows = {}
-        for row in _plain_rows(self.records_path(name)):
-            rows.setdefault(row["job"], []).append(row)
+        """Rows and check of every job, from the records and from the files of the jobs."""
+        records = load_records(self.records_path(name), repair=True)
+        found = {}
+        for row in plain_rows(records.table):
+            found.setdefault(row["job"], ([], records.checks.get(row["job"], "")))[0].append(row)
         for path in sorted((self.root / "jobs" / name).glob("*.json")):
             stored = self._read(path)
             if stored is not None:
-                rows[path.stem] = stored["rows"]
-        return rows
+                found[path.stem] = stored["rows"], stored["check"]
+        return found
+
+    def _has_arrays(self, name, job, check):
+        """Whether the file of arrays that a check tells of is there, as long as it was."""
+        size = check.split("-")[2:]
+        path = self.arrays_path(name, job)
+        return not size or (path.is_file() and path.stat().st_size == int(size[0]))
 
     @staticmethod
     def _read(path):
-        try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        """What the file of a job holds; None if there is none, or if it is damaged and so set aside."""
+        stored = read_json(path, ("job", "seconds", "rows", "check"))
+        if not stored:
             return None
+        rows, check = stored["rows"], stored["check"]
+        try:
+            sound = check_of(rows).split("-") == check.split("-")[:2]
+        except (TypeError, ValueError, KeyError, AttributeError):
+            sound = False
+        if not sound:
+            set_aside(path, "its rows do not fit their checksum")
+            return None
+        return stored
 
     def write(self, name: str, job: str, outcome: Outcome, header: dict) -> None:
         """Store the outcome of a job: arrays first, so that a job file never lacks them.
@@ -117,14 +131,16 @@ class Store:
         header : dict
             What else is worth keeping: the job's text, its times.
         """
+        size = None
         if outcome.arrays:
             buffer = io.BytesIO()
             arrays = {key: np.asarray(value) for key, value in sorted(outcome.arrays.items())}
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
+            size = buffer.tell()
             write_atomically(self.arrays_path(name, job), buffer.getvalue())
         rows = [{**row, "job": job} for row in outcome.rows]
-        text = json.dumps({**header, "rows": rows}, indent=1)
-        write_atomically(self.job_path(name, job), text.encode())
+        content = {"job": job, "seconds": 0.0, **header, "check": check_of(rows, size), "rows": rows}
+        write_atomically(self.job_path(name, job), json.dumps(content, indent=1).encode())
 
     def claim(self, name: str, job: str) -> FileLock | None:
         """Hold a job against other processes until the lock is released; None if another one has it.
@@ -167,15 +183,17 @@ class Store:
         path = self.records_path(into or name)
         with FileLock(self._lock_path(into or name, "records")):
             known = self._by_job(name)
-            rows = [row for job in sorted(jobs) for row in known.get(job, [])]
+            own = {job: known[job] for job in sorted(jobs) if job in known}
+            rows = [row for found, _ in own.values() for row in found]
+            checks = {job: check for job, (_, check) in own.items()}
             if keep_others:
-                measured = {_identity(row) for row in rows}
-                others = (row for row in _plain_rows(path) if row["job"] not in jobs)
-                rows += [row for row in others if _identity(row) not in measured]
-            rows.sort(key=_sort_key)
+                before = load_records(path, repair=True)
+                measured = {identity(row) for row in rows}
+                others = (row for row in plain_rows(before.table) if row["job"] not in jobs)
+                rows += [row for row in others if identity(row) not in measured]
             if not rows and not path.exists():
                 return path
-            write_atomically(path, _csv(rows).encode())
+            write_records(path, rows, checks)
             if not keep_others:
                 self._drop_arrays(name, jobs)
         return path
@@ -188,11 +206,12 @@ class Store:
 
     def records(self, name: str) -> pd.DataFrame:
         """The records of an experiment; empty if there are none."""
-        return read_records(self.records_path(name))
+        return load_records(self.records_path(name), repair=True).table
 
     def all_records(self) -> pd.DataFrame:
         """The records of all experiments of the papers."""
-        tables = [read_records(path) for path in sorted((self.root / "records").glob("*/*.csv"))]
+        paths = sorted((self.root / "records").glob("*/*.csv"))
+        tables = [load_records(path, repair=True).table for path in paths]
         tables = [table for table in tables if len(table)]
         return pd.concat(tables, ignore_index=True) if tables else read_records("")
 
@@ -208,69 +227,14 @@ class Store:
         jobs = set(self.records(name)["job"])
         paths = (self.root / "arrays" / name).glob("*.npz")
         for path in sorted(path for path in paths if path.stem in jobs):
-            with np.load(path, allow_pickle=False) as file:
-                found[path.stem] = {key: file[key] for key in file.files}
+            try:
+                with np.load(path, allow_pickle=False) as file:
+                    found[path.stem] = {key: file[key] for key in file.files}
+            except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+                set_aside(path, f"{error}; run the experiment again")
         return found
 
 
 def _are_settled(rows, accepted_errors):
     accepted = {"", *accepted_errors}
     return all(row["status"] == "done" or row["error"] in accepted for row in rows)
-
-
-def read_records(path: str | os.PathLike) -> pd.DataFrame:
-    """Read a CSV of records with the right types; an empty table if there is no file.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    DataFrame
-        With the columns `kpca_lab.suite.jobs.COLUMNS`; ``m`` and ``r`` are nullable integers.
-    """
-    types = {column: "str" for column in TEXT} | {"m": "Int64", "r": "Int64"}
-    types |= {"split": "int64", "seed": "int64", "value": "float64", "seconds": "float64"}
-    if not Path(path).is_file():
-        return pd.DataFrame({column: pd.Series(dtype=types[column]) for column in COLUMNS})
-    table = pd.read_csv(path, dtype=types, keep_default_na=False, na_values=_empty_numbers())
-    return table[list(COLUMNS)]
-
-
-def _empty_numbers():
-    return {column: [""] for column in COLUMNS if column not in TEXT}
-
-
-def _plain_rows(path):
-    table = read_records(path)
-    return table.astype(object).where(table.notna(), None).to_dict("records")
-
-
-def _identity(row):
-    """What was measured: everything before the value."""
-    return tuple(row[column] for column in COLUMNS[: COLUMNS.index("value")])
-
-
-def _sort_key(row):
-    # None goes before numbers.
-    return tuple((value is not None, value) for value in (*_identity(row), row["job"]))
-
-
-def _csv(rows):
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([_cell(column, row[column]) for column in COLUMNS])
-    return text.getvalue()
-
-
-def _cell(column, value):
-    if value is None:
-        return ""
-    if column == "seconds":
-        return f"{value:.6g}"
-    if column == "value":
-        return repr(float(value))
-    return int(value) if column in ("m", "r", "split", "seed") else value

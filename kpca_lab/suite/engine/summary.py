@@ -72,8 +72,8 @@ def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:
         What it came to.
     """
     path = store.root / "summary.json"
-    known = read_json(path)
-    experiments, skipped = known.get("experiments", {}), known.get("skipped", {})
+    known = read_json(path, ("experiments", "skipped"))
+    experiments, skipped = (dict(known.get(key) or {}) for key in ("experiments", "skipped"))
     environment = read_json(store.root / "environment.json")
     for plan in plans:
         entry = experiments.setdefault(plan.name, {"seconds": None})
@@ -83,7 +83,7 @@ def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:
         renewed = plan.name in summary.renewed or entry.get("identity") != identity
         seconds = store.seconds(plan.name, plan.jobs)
         if renewed and seconds is not None:
-            told = {key: environment[key] for key in ("date", "commit", "modified")}
+            told = {key: environment.get(key) for key in ("date", "commit", "modified")}
             entry |= {"identity": identity, "seconds": seconds, **told}
     names = {plan.name for plan in plans}
     for dataset in list(skipped):

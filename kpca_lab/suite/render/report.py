@@ -18,7 +18,7 @@ import pandas as pd
 from markupsafe import Markup
 from PIL import Image
 
-from kpca_lab.suite.engine.store import read_records
+from kpca_lab.suite.engine.records_file import read_records
 from kpca_lab.suite.files import read_json, write_atomically
 from kpca_lab.suite.judge.published import KEY, format_number, item_label, load_published
 from kpca_lab.suite.judge.scoreboard import CHOSEN_READINGS, VERDICTS, read_scoreboard, what_is_counted

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.files import csv_for_spreadsheets, write_atomically
 from kpca_lab.suite.judge.claims import with_parameters
 from kpca_lab.suite.judge.published import format_number, item_label, load_published
 from kpca_lab.suite.judge.scoreboard import build_scoreboard
@@ -213,7 +213,7 @@ def _write(path, frame, title, header, body, text, notes):
         return title, header, body[:most], text, [*notes, *more]
 
     contents = {
-        "csv": frame.to_csv(index=False, lineterminator="\n"),
+        "csv": csv_for_spreadsheets(frame),
         "md": to_markdown(*cut(MOST_ROWS, notes)),
         "tex": to_tex(*cut(TEX_ROWS, remarks)),
     }

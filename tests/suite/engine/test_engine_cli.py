@@ -13,7 +13,7 @@ from kpca_lab.cli import reproduce
 from kpca_lab.cli import run as command
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.pool import close_idle
-from kpca_lab.suite.engine.store import read_records
+from kpca_lab.suite.engine.records_file import read_records
 
 SMALL = ["n_train=30", "n_components=3", "n_basis=6", "profile=smoke"]
 

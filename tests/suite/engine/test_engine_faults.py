@@ -15,8 +15,8 @@ import pytest
 from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.engine import pool
 from kpca_lab.suite.engine.plan import make_plan
+from kpca_lab.suite.engine.records_file import read_records
 from kpca_lab.suite.engine.runner import run
-from kpca_lab.suite.engine.store import read_records
 
 TRIALS = 8
 SEED = 2010

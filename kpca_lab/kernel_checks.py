@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 from kpca_lab.distances import Rows, row_blocks
 from kpca_lab.kernels import Kernel
 
-__all__ = ["NotPositiveWarning", "check_positive", "check_range", "symmetric"]
+__all__ = ["NotPositiveWarning", "check_differs", "check_positive", "check_range", "symmetric"]
 
 # Kernel values are squared and summed up on the way, so they must keep this far from the ends of the numbers.
 LARGEST, SMALLEST = 1e140, 1e-140
@@ -21,6 +21,9 @@ MOST_SAMPLES, MOST_CALLS = 1000, 150
 INDEFINITE = {np.dtype(np.float64): 1e-5, np.dtype(np.float32): 1e-3}
 # What rounding may do to an eigenvalue, or to the symmetry of a matrix, as a share of the largest entry.
 ROUNDING = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+
+# Squared distances in feature space below this share of the squared lengths are rounding.
+SAME = 1e-12
 
 
 class NotPositiveWarning(UserWarning):
@@ -72,7 +75,7 @@ def _extremes(X: Rows) -> tuple[np.ndarray, np.ndarray]:
 def _kernel_range(kernel: Kernel, size: float, spread: float, d: int) -> tuple[float, float, float]:
     """How large kernel values can become, how far they differ at least, and how large they may be."""
     name, gamma = kernel.name, kernel.gamma
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         square, difference = np.float64(d) * np.float64(size) ** 2, np.float64(spread) ** 2
         if name == "precomputed":
             return size, spread, LARGEST
@@ -118,6 +121,23 @@ def symmetric(gram: np.ndarray, *, centred: bool) -> np.ndarray:
             f"{worst:.3g}. If that is rounding, give (K + K.T) / 2."
         )
     return (gram + gram.T) / 2
+
+
+def check_differs(kernel: Kernel, samples: Rows) -> None:
+    """Refuse samples that are the same in feature space but for rounding, which centring would leave alone.
+
+    Kernels that are split into parts (see :mod:`kpca_lab.kernels`) need no such check: their parts are zero.
+    """
+    splits = ("rbf", "laplacian", "linear", "chi2", "additive_chi2")
+    if kernel.name in splits or (kernel.name == "poly" and kernel.degree > 0) or samples.shape[0] < 2:
+        return
+    own = kernel.core_diagonal(samples)
+    square_distances = own - 2 * kernel.core(samples, samples[:1])[:, 0] + own[0]
+    if np.abs(square_distances).max() <= SAME * np.abs(own).max():
+        raise ValueError(
+            f"kernel={kernel.name!r} takes all samples to the same point, to rounding: centred, there is "
+            "nothing left. Check the data and the parameters of the kernel, or give center=False."
+        )
 
 
 def check_positive(kernel: Kernel, samples: Rows, *, centred: bool) -> None:

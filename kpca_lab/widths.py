@@ -65,8 +65,10 @@ def _variance(X) -> float:
             return float(np.nan_to_num(np.var(X, dtype=np.float64), nan=np.inf))
     size = X.shape[0] * X.shape[1]
     values = X.data.astype(np.float64)
-    mean = values.sum() / size
-    return float((np.sum((values - mean) ** 2) + (size - len(values)) * mean**2) / size)
+    mean = float(np.sum(values / size))
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = (np.sum((values - mean) ** 2) + (size - len(values)) * mean**2) / size
+    return float(np.nan_to_num(variance, nan=np.inf))
 
 
 def _variance_of_blocks(source: RowSource) -> float:

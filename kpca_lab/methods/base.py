@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kpca_lab.kernel_checks import check_positive, check_range, symmetric
+from kpca_lab.kernel_checks import check_differs, check_positive, check_range, symmetric
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform
@@ -76,6 +76,8 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             kernel = Kernel("precomputed", gram=symmetric(X, centred=centred))
         if reset:
             check_positive(kernel, samples, centred=centred)
+            if centred:
+                check_differs(kernel, samples)
         return samples, kernel
 
     def _validated(self, X, **options):

@@ -161,6 +161,7 @@ class ElasticNetKPCA(OperatorEstimator):
                 break
             self.trace_.append(trace)
         self.n_iter_ = max((len(trace.steps) for trace in self.trace_), default=0)
+        self._warn_of_limits()
 
         lengths = np.linalg.norm(problem.feature_coordinates(coefficients), axis=0)
         empty = np.flatnonzero(lengths == 0)
@@ -181,6 +182,20 @@ class ElasticNetKPCA(OperatorEstimator):
         self.operator_ = self._operator(kernel, samples, used, bool(center))
         return self
 
+    def _warn_of_limits(self) -> None:
+        unfinished = [
+            k
+            for k, trace in enumerate(self.trace_)
+            if not trace.converged or trace.steps[-1] >= self.max_admm_iter
+        ]
+        if unfinished:
+            warnings.warn(
+                f"Components {unfinished} have not converged after max_iter={self.max_iter} passes of "
+                f"max_admm_iter={self.max_admm_iter} steps: raise these, or change rho.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _component(self, problem: "ElasticNet", weight: float, earlier: np.ndarray):
         """Coefficients and target ``p`` of the next component, and the course of its computation."""
         target = np.zeros(len(problem.eigenvalues))
@@ -200,6 +215,8 @@ class ElasticNetKPCA(OperatorEstimator):
             change, old = np.sum((q - old) ** 2), q
             if change < self.eps_outer:
                 break
+        else:
+            trace.converged = False
         return coefficients, target, trace
 
     def _operator(self, kernel, samples, coefficients, center) -> FeatureOperator:
@@ -323,12 +340,15 @@ class AdmmTrace:
         One value per step; a pass ends when both residuals are within their limits.
     steps : list of int
         Number of steps of each pass.
+    converged : bool
+        Whether the passes ended before their limit.
     """
 
     def __init__(self):
         self.objective, self.primal_residual, self.dual_residual = [], [], []
         self.primal_limit, self.dual_limit = [], []
         self.steps = []
+        self.converged = True
 
     def record(self, **values: float) -> bool:
         """Note the values of a step; true if both residuals are within their limits."""

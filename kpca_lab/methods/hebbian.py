@@ -1,9 +1,11 @@
 """Kernel PCA by the kernel Hebbian algorithm: one sample at a time, without an eigendecomposition."""
 
+import warnings
 from functools import lru_cache
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.gram import gram_matrix
 from kpca_lab.linalg import fix_signs, numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
@@ -58,7 +60,8 @@ class HebbianKPCA(OperatorEstimator):
     max_iter : int
         Limit of the passes over the samples, each in a new random order.
     tol : float
-        Stop when a pass changes the components, together, by less than this share of their length.
+        Stop when a pass changes the components, together, by less than this share of their length. With 0
+        all passes are taken; otherwise a ConvergenceWarning tells when they were not enough.
     orthonormalize : bool
         The rows of ``A`` are orthonormal in feature space only in the limit, and by default the operator has
         them as they are. True: an orthonormal basis of their span, turned to the principal axes in it.
@@ -167,6 +170,13 @@ class HebbianKPCA(OperatorEstimator):
             self.n_iter_, self.converged_, self.eta0_ = 0, True, self.eta0
         else:
             A = self._iterate(gram / scale, len(pivots)) / np.sqrt(scale)
+            if not self.converged_ and self.tol > 0:
+                warnings.warn(
+                    f"The components still change by more than tol={self.tol!r} after max_iter="
+                    f"{self.max_iter} passes: raise max_iter.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         if self.orthonormalize:
             self.eigenvalues_, A = _principal_axes(A, gram)
         else:

@@ -1,5 +1,6 @@
 """Sparse kernel PCA by maximum likelihood: a covariance over few weighted samples."""
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
+from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.gram import check_square_memory
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance
@@ -157,6 +159,13 @@ class TippingKPCA(OperatorEstimator):
         frame = Frame.of(kernel, samples, rank_tolerance(n))
         coordinates = _coordinates(frame, center=center)
         result = self._find_weights(coordinates)
+        if not result.converged:
+            warnings.warn(
+                f"The likelihood still rises after max_iter={self.max_iter} iterations (update="
+                f"{self.update!r}): raise max_iter, or use update='scoring'.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self.weights_, self.noise_variance_ = result.weights, result.noise_variance
         self.log_likelihood_, self.n_iter_ = result.log_likelihood, len(result.log_likelihood) - 1
         self.basis_indices_ = np.flatnonzero(self.weights_)
@@ -203,6 +212,7 @@ class TippingKPCA(OperatorEstimator):
         model = _Model.at(coordinates, weights, noise_variance)
         history = [model.log_likelihood]
         step = {"scoring": _scoring_step, "fast": _fast_step, "em": _em_step}[self.update]
+        converged = True
         for _ in range(self.max_iter):
             gradient = np.abs(model.ratio - 1)[model.weights > 0].max(initial=0.0)
             may_return = self.update == "scoring" and (model.ratio[model.weights == 0] > 1 + self.tol).any()
@@ -213,10 +223,12 @@ class TippingKPCA(OperatorEstimator):
                 break
             model = following
             history.append(model.log_likelihood)
+        else:
+            converged = False
         if self.update == "scoring":
             model = _sparsest(coordinates, model, noise_variance)
             history[-1] = model.log_likelihood
-        return _Result(model.weights, noise_variance, np.array(history))
+        return _Result(model.weights, noise_variance, np.array(history), converged)
 
     def _search(self, coordinates, n_basis, squares) -> "_Result":
         """Bisection over log s2; each solution with more weights than wanted starts the next one."""
@@ -274,6 +286,7 @@ class _Result:
     weights: np.ndarray
     noise_variance: float
     log_likelihood: np.ndarray
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False)

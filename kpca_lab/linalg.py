@@ -24,7 +24,7 @@ def top_eigenpairs(
     Parameters
     ----------
     A : ndarray of shape (n, n)
-        Symmetric matrix, left as it is. Only its upper triangle is read.
+        Symmetric matrix, left as it is. The iterative solver reads its upper triangle only.
     k : int, optional
         Number of pairs, all by default.
     solver : {"auto", "dense", "partial", "iterative"}
@@ -43,12 +43,9 @@ def top_eigenpairs(
     """
     n = A.shape[0]
     k = n if k is None else min(k, n)
-    if solver not in EIGEN_SOLVERS:
-        raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
-    if solver == "auto":
-        solver = fastest_solver(n, k)
+    solver = choose_solver(solver, n, k)
     values, vectors = np.empty(0), np.empty((n, 0))
-    if solver == "iterative" and 4 * k < n:
+    if solver == "iterative":
         found = block_krylov(
             lambda V: triangle_product(A, V),
             n,
@@ -59,24 +56,28 @@ def top_eigenpairs(
         )
         if found.converged:
             values, vectors = found.values, found.vectors
-    elif solver == "partial" and k < n:
-        values, vectors = _eigh(A, driver="evr", subset_by_index=(n - k, n - 1))
+        else:  # the lower triangle of the transpose is the upper one
+            values, vectors = scipy.linalg.eigh(A.T, driver="evd", check_finite=False)
+    elif solver == "partial":
+        values, vectors = scipy.linalg.eigh(
+            A, driver="evr", subset_by_index=(n - k, n - 1), check_finite=False
+        )
     if len(values) < k:  # LAPACK's dsyevr can lose pairs of a tight cluster
-        values, vectors = _eigh(A, driver="evd")
+        values, vectors = scipy.linalg.eigh(A, driver="evd", check_finite=False)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return values, fix_signs(vectors)
 
 
-def _eigh(A: np.ndarray, **options) -> tuple[np.ndarray, np.ndarray]:
-    # LAPACK stores by columns: what is below the diagonal there is above it here.
-    return scipy.linalg.eigh(A.T, lower=True, check_finite=False, **options)
-
-
-def fastest_solver(n: int, k: int) -> str:
-    """The solver that measured fastest for ``k`` of ``n`` eigenpairs."""
-    if (n > 1000 and 20 * k <= n) or (n > 2000 and 10 * k < n):
-        return "iterative"
-    return "partial" if n > 400 and 8 * k < n else "dense"
+def choose_solver(solver: str, n: int, k: int) -> str:
+    """The solver for ``k`` of ``n`` eigenpairs: for ``"auto"`` the one that measured fastest."""
+    if solver not in EIGEN_SOLVERS:
+        raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
+    if solver == "auto":
+        if (n > 1000 and 20 * k <= n) or (n > 2000 and 10 * k < n):
+            return "iterative"
+        return "partial" if n > 400 and 8 * k < n else "dense"
+    possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}
+    return solver if possible[solver] else "dense"
 
 
 def triangle_product(A: np.ndarray, V: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 
 from kpca_lab.gram import gram_matrix
 from kpca_lab.kernels import Kernel
-from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import choose_solver, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -124,14 +124,10 @@ def kpca(
     """Kernel PCA of ``samples``: eigenpairs of the Gram matrix, the projector, and the trace."""
     n = samples.shape[0]
     kernel = kernel.anchored(samples)
-    gram = gram_matrix(kernel, samples, center=center, whole=False)
-    eigenvalues, vectors = top_eigenpairs(
-        gram,
-        check_n_components(n_components, n),
-        solver=solver,
-        rng=rng,
-        tol=tol,
-    )
+    wanted = check_n_components(n_components, n)
+    solver = choose_solver(solver, n, wanted)
+    gram = gram_matrix(kernel, samples, center=center, whole=solver != "iterative")
+    eigenvalues, vectors = top_eigenpairs(gram, wanted, solver=solver, rng=rng, tol=tol)
     total = float(gram.trace())
     rank = numerical_rank(eigenvalues, rank_tolerance(n))
     rank = n_components_kept(n_components, eigenvalues[:rank], total)

@@ -129,7 +129,8 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         scale = self.gamma_ if self.kernel == "laplacian" else np.sqrt(2 * self.gamma_)
         self.frequencies_ = scale * draw(rng, X.shape[1], n_frequencies)
         # The kernel does not see a shift, which turns the features; small phases have more digits.
-        self._origin = 0.0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._origin = 0.0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
         mean, scatter = self._sums(X)
         if not center:
             mean = mean + self._constant()
@@ -158,7 +159,8 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _features(self, X) -> np.ndarray:
         """``cos(w'x) - 1`` and ``sin(w'x)``: what is left without the constant part of the kernel."""
-        phases = X @ self.frequencies_ if sparse.issparse(X) else (X - self._origin) @ self.frequencies_
+        with np.errstate(over="ignore", invalid="ignore"):
+            phases = (X if sparse.issparse(X) else X - self._origin) @ self.frequencies_
         if not np.isfinite(phases).all():
             raise ValueError(f"gamma={self.gamma_:.3g} overflows on these samples: rescale them.")
         features = np.empty((phases.shape[0], 2 * phases.shape[1]))

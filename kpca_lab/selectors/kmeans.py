@@ -18,6 +18,7 @@ from kpca_lab.selectors.subsample import candidates
 STARTS = ("k-means++", "random")
 MINI_BATCH = 4096
 SAMPLES_PER_CLUSTER = 20
+LARGEST_VALUE = 1e150
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ class KMeansSelector:
             rows = candidates(X.shape[0], n_basis, enough, rng)
         if rows is not None:
             X = X[rows]
+        largest = abs(X).max()
+        if largest > LARGEST_VALUE:
+            raise ValueError(
+                f"K-means squares distances, and values of {largest:.1g} are too large for it: rescale them."
+            )
         options["random_state"] = int(rng.integers(2**31))
         if X.shape[0] * n_basis * X.shape[1] <= self.largest_pass:
             kmeans = KMeans(n_basis, **options)

@@ -121,3 +121,9 @@ def one_by_one(n_rows, row_bytes):
 def test_wrong_parameters_are_named(options, message, parabola):
     with pytest.raises(ValueError, match=message):
         RandomFeatureKPCA(**options).fit(parabola)
+
+
+def test_values_that_overflow_are_refused():
+    X = 1e300 * np.random.default_rng(0).standard_normal((20, 3))
+    with pytest.raises(ValueError, match="rescale"):
+        RandomFeatureKPCA(gamma=1e30, n_random_features=200, random_state=0).fit(X)

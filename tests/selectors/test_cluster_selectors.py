@@ -86,6 +86,11 @@ def test_kmeans_needs_points():
         KMeansSelector().select(np.arange(5), 2, rng=np.random.default_rng(0))
 
 
+def test_kmeans_refuses_values_that_it_cannot_square():
+    with pytest.raises(ValueError, match="rescale"):
+        KMeansSelector().select(np.full((5, 2), 1e200), 2, rng=np.random.default_rng(0))
+
+
 def test_kmeans_takes_the_samples_nearest_to_the_centroids():
     X = np.random.default_rng(0).standard_normal((80, 3))
     centroids = select("kmeans_centroids", X, 8)

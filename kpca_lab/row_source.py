@@ -128,6 +128,10 @@ class RowSource(ABC):
         n_rows = self.n_rows
         return self.take(np.sort(rng.choice(n_rows, min(n, n_rows), replace=False)))
 
+    def map(self, function: Callable[[Matrix], Matrix]) -> "RowSource":
+        """Return the rows as ``function`` makes them, which gets blocks and keeps the number of columns."""
+        return MappedRows(self, function)
+
     def _rows_of(self, max_bytes: int) -> int:
         return max(1, int(max_bytes) // (8 * self.n_columns))
 
@@ -251,6 +255,30 @@ class StreamedRows(RowSource):
     @property
     def known_rows(self) -> int | None:
         return self._n_rows
+
+
+class MappedRows(RowSource):
+    """The rows of another source, changed block by block."""
+
+    def __init__(self, source: RowSource, function: Callable[[Matrix], Matrix]) -> None:
+        super().__init__(source.n_columns)
+        self._source, self._function = source, function
+        self.dtype = source.dtype
+
+    @property
+    def n_rows(self) -> int:
+        return self._source.n_rows
+
+    @property
+    def known_rows(self) -> int | None:
+        return self._source.known_rows
+
+    def _pieces(self, rows: int) -> Iterator[Any]:
+        for piece in self._source._pieces(rows):
+            yield self._function(self._source._numbers(piece))
+
+    def _take_sorted(self, wanted: np.ndarray) -> Matrix:
+        return self._function(self._source._take_sorted(wanted))
 
 
 class RowsOnce(RowSource):

@@ -41,6 +41,12 @@ COMMANDS = {
         "one page of all that was computed",
         "kpca-lab report --profile quick",
     ),
+    "fit": Command(
+        "kpca_lab.cli.fit",
+        "data",
+        "SubsetKPCA of a file that may be larger than memory: components of its rows",
+        "kpca-lab fit mine.parquet --components 10 --basis 500 --scores scores.npy",
+    ),
     "datasets": Command(
         "kpca_lab.cli.datasets",
         "data",

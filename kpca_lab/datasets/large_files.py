@@ -15,7 +15,7 @@ from kpca_lab.extras import require
 from kpca_lab.row_source import RowSource, SlicedRows, StreamedRows
 from kpca_lab.rows import as_rows
 
-__all__ = ["open_rows"]
+__all__ = ["open_rows", "standardized"]
 
 
 def open_rows(
@@ -71,6 +71,33 @@ def open_rows(
         places = column_places(range(array.shape[1]), target, columns, file)[1]
         return SlicedRows(array, None if len(places) == array.shape[1] and columns is None else places)
     return _from_csv(file, csv_format(file, delimiter, decimal, header), columns, target)
+
+
+def standardized(source: RowSource, verbose: int = 0) -> RowSource:
+    """Return the rows with zero mean and unit variance of each column, found by a pass over them.
+
+    Parameters
+    ----------
+    source : RowSource
+        What :func:`open_rows` returns.
+    verbose : int, default 0
+        Whether to show the progress of the pass.
+
+    Returns
+    -------
+    RowSource
+        Constant columns are only shifted.
+    """
+    size, mean, squares = 0, np.zeros(source.n_columns), np.zeros(source.n_columns)
+    for block in source.blocks(verbose=verbose, label="standardize"):
+        new = block.shape[0]
+        away = block.mean(axis=0, dtype=np.float64) - mean
+        squares += new * block.var(axis=0, dtype=np.float64) + away**2 * (size * new / (size + new))
+        mean += away * (new / (size + new))
+        size += new
+    width = np.sqrt(squares / size)
+    width[width <= 1e-12 * np.abs(mean)] = 1.0
+    return source.map(lambda block: (block - mean) / width)
 
 
 def _from_parquet(path: Path, columns: Sequence[Column] | None, target: Column | None) -> RowSource:

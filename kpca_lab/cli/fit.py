@@ -1,0 +1,116 @@
+"""``kpca-lab fit FILE``: SubsetKPCA of a table that may be larger than memory.
+
+The rows of an NPY, Parquet or CSV file, or of a folder of Parquet files, are read in blocks. Printed are the
+variances along the components in feature space.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from kpca_lab.datasets import open_rows
+from kpca_lab.datasets.large_files import standardized
+from kpca_lab.kernels import KERNELS
+from kpca_lab.methods.subset import SubsetKPCA
+from kpca_lab.rows import RowSource
+from kpca_lab.selectors import SELECTORS
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fit, write what is asked for, print the variances; return the exit code."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        if chosen.model and chosen.scaling:
+            raise ValueError("a model does not know how its samples were scaled: give --model or --scaling")
+        return _fit(chosen)
+    except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="kpca-lab fit", description=__doc__)
+    parser.add_argument("file", metavar="FILE", help="NPY, Parquet or CSV file, or folder of Parquet files")
+    parser.add_argument("--columns", type=_names, metavar="A,B,...", help="columns to use, all by default")
+    parser.add_argument("--target", type=_name, metavar="A", help="a column to leave out")
+    parser.add_argument("--scaling", choices=["standard"], help="zero mean and unit variance of each column")
+    parser.add_argument("--components", type=int, default=10, metavar="R", help="how many (10)")
+    parser.add_argument("--basis", type=int, default=500, metavar="M", help="number of basis samples (500)")
+    parser.add_argument(
+        "--selector",
+        choices=list(SELECTORS),
+        default="random",
+        metavar="NAME",
+        help=f"how they are chosen (random): {', '.join(SELECTORS)}",
+    )
+    kernels = [name for name in KERNELS if name != "precomputed"]
+    parser.add_argument(
+        "--kernel", choices=kernels, default="rbf", metavar="NAME", help=f"(rbf) {', '.join(kernels)}"
+    )
+    parser.add_argument("--gamma", type=_width, default="scale", help="a number, scale (default) or median")
+    parser.add_argument("--degree", type=int, default=3, help="of the kernel poly (3)")
+    parser.add_argument("--no-center", action="store_true", help="do not subtract the mean in feature space")
+    parser.add_argument("--seed", type=int, default=0, help="of the selector (0)")
+    parser.add_argument("--scores", metavar="FILE.npy", help="write the components of all rows here")
+    parser.add_argument("--model", metavar="FILE.npz", help="write the operator here (FeatureOperator.load)")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    return parser
+
+
+def _name(text: str) -> str | int:
+    """A column by name, or by place if it is a whole number."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _names(text: str) -> list[str | int]:
+    return [_name(part) for part in text.split(",")]
+
+
+def _width(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _fit(chosen: argparse.Namespace) -> int:
+    verbose = 0 if chosen.quiet else 1
+    source = open_rows(chosen.file, columns=chosen.columns, target=chosen.target)
+    if chosen.scaling:
+        source = standardized(source, verbose)
+    model = SubsetKPCA(
+        chosen.components,
+        kernel=chosen.kernel,
+        gamma=chosen.gamma,
+        degree=chosen.degree,
+        n_basis=min(chosen.basis, source.n_rows),
+        selector=chosen.selector,
+        center=not chosen.no_center,
+        random_state=chosen.seed,
+        verbose=verbose,
+    ).fit(source)
+    print(f"{source.n_rows} rows x {source.n_columns} columns, gamma = {model.gamma_:.6g}")
+    for number, square in enumerate(model.eigenvalues_ / model.n_samples_seen_, start=1):
+        print(f"component {number}: variance {square:.6g} in feature space")
+    if chosen.model:
+        model.operator_.save(chosen.model)
+    if chosen.scores:
+        _write_scores(model, source, Path(chosen.scores))
+    return 0
+
+
+def _write_scores(model: SubsetKPCA, source: RowSource, path: Path) -> None:
+    """Write the components of all rows block by block, and the file under its name when it is whole."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    shape = (source.n_rows, model.n_components_)
+    try:
+        scores = np.lib.format.open_memmap(unfinished, mode="w+", dtype=source.dtype, shape=shape)
+        model.transform(source, out=scores)
+        scores.flush()
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -86,7 +86,7 @@ class KMeansSelector:
             rows = candidates(X.shape[0], n_basis, enough, rng)
         if rows is not None:
             X = X[rows]
-        largest = abs(X).max()
+        largest = float(abs(X).max())
         if largest > LARGEST_VALUE:
             raise ValueError(
                 f"K-means squares distances, and values of {largest:.1g} are too large for it: rescale them."

@@ -112,10 +112,15 @@ def _row_sums(gram: np.ndarray) -> np.ndarray:
     return sums
 
 
+def square_bytes(n_samples: int) -> int:
+    """Bytes of a kernel matrix, with as much again for its decomposition."""
+    return 2 * 8 * n_samples**2
+
+
 def check_square_memory(n_samples: int) -> None:
-    """Refuse a kernel matrix for which there is no room, with as much again for its decomposition."""
+    """Refuse a kernel matrix for which there is no room."""
     check_memory(
-        2 * 8 * n_samples**2,
+        square_bytes(n_samples),
         f"The kernel matrix of {n_samples} samples and its decomposition",
         "use SubsetKPCA, which needs no such matrix, or fewer samples",
     )

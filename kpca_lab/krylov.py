@@ -30,6 +30,7 @@ def block_krylov(
     tol: float = 1e-10,
     block: int = 8,
     start: np.ndarray | None = None,
+    room: int | None = None,
     max_products: int = 2000,
 ) -> KrylovResult:
     """The ``k`` algebraically largest eigenpairs of a symmetric operator.
@@ -49,7 +50,10 @@ def block_krylov(
     block : int
         Number of vectors in a product.
     start : ndarray of shape (n, any number of columns), optional
-        The first block, where approximate eigenvectors are known.
+        The first block, where approximate eigenvectors are known and products are dear: convergence is
+        tested after each, and no product is spent on probing. A few random columns belong into it.
+    room : int, optional
+        Largest number of vectors in the basis; ``max(9 k, k + 30 block)`` by default.
     max_products : int
         Give up, with what was found by then.
 
@@ -66,10 +70,10 @@ def block_krylov(
     keep them.
     """
     tol = max(tol, EPS)  # no residual can be smaller
-    space = _Space(multiply, n, min(n, max(9 * k, k + 30 * block)), rng)
+    space = _Space(multiply, n, min(n, room or max(9 * k, k + 30 * block)), rng)
     fresh = rng.standard_normal((n, min(block, n))) if start is None else np.array(start[:, :n], np.float64)
     space.begin(fresh)
-    next_check, probed, history = k + 6 * block, False, []
+    next_check, probed, history = k + 6 * block if start is None else k, start is not None, []
     while True:
         space.expand()
         given_up = space.n_products >= max_products
@@ -86,6 +90,8 @@ def block_krylov(
         if not space.has_room:
             space.restart(k + (space.size - k) // 4)
             history.clear()
+        if start is not None:
+            continue
         if converged:
             space.probe()
             next_check = space.size + PROBE_STEPS * N_PROBES

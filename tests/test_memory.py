@@ -19,7 +19,8 @@ from kpca_lab import (
 @pytest.mark.parametrize(
     "model, remedy",
     [
-        (FullKPCA(3), "use SubsetKPCA"),
+        (FullKPCA(), "use SubsetKPCA"),
+        (FullKPCA(3, eigen_solver="iterative"), "use SubsetKPCA"),
         (TippingKPCA(3), "use SubsetKPCA"),
         (ElasticNetKPCA(3), "use SubsetKPCA"),
         (HebbianKPCA(3), "use SubsetKPCA"),

@@ -1,13 +1,22 @@
 """Kernel PCA of all samples: the reference that every other method approximates."""
 
-import numpy as np
+import warnings
+from numbers import Integral
 
-from kpca_lab.gram import gram_matrix
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kpca_lab import memory
+from kpca_lab.gram import gram_matrix, square_bytes
+from kpca_lab.gram_operator import GramOperator
 from kpca_lab.kernels import Kernel
-from kpca_lab.linalg import choose_solver, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.krylov import block_krylov
+from kpca_lab.linalg import choose_solver, fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
 from kpca_lab.operator import Expansion, FeatureOperator
 
+# Without a stored kernel matrix: vectors beside the wanted ones, and limits of products and of samples.
+SPARE_COLUMNS, MAX_PRODUCTS, LARGEST_MATRIX_FREE = 4, 100, 200_000
 # What scikit-learn's KernelPCA calls its solvers for a few components.
 SKLEARN_SOLVERS = {"arpack": "iterative", "randomized": "iterative"}
 
@@ -31,8 +40,10 @@ class FullKPCA(OperatorEstimator):
         Further parameters of the kernel, as in scikit-learn.
     center : bool or "mean"
         Whether to subtract the mean of the samples in feature space.
-    eigen_solver : {"auto", "dense", "partial", "iterative", "arpack", "randomized"}
-        See :func:`kpca_lab.linalg.top_eigenpairs`. The last two, scikit-learn's names, stand for "iterative".
+    eigen_solver : {"auto", "dense", "partial", "iterative", "matrix-free", "arpack", "randomized"}
+        See :func:`kpca_lab.linalg.top_eigenpairs`. "matrix-free" computes the kernel values again for each
+        product and stores none; "auto" does so where the kernel matrix does not fit into memory, for up to
+        200000 samples, and warns if 100 products are not enough. The last two, scikit-learn's names, stand for "iterative".
     tol : float
         Residual at which the iterative solver stops, relative to the largest eigenvalue.
     random_state : int, RandomState or None
@@ -97,7 +108,9 @@ class FullKPCA(OperatorEstimator):
             samples,
             self.n_components,
             center=bool(center),
-            solver=SKLEARN_SOLVERS.get(self.eigen_solver, self.eigen_solver),
+            solver=_choose_way(
+                SKLEARN_SOLVERS.get(self.eigen_solver, self.eigen_solver), samples.shape[0], self.n_components
+            ),
             rng=self._generator(),
             tol=self.tol,
         )
@@ -125,10 +138,15 @@ def kpca(
     n = samples.shape[0]
     kernel = kernel.anchored(samples)
     wanted = check_n_components(n_components, n)
-    solver = choose_solver(solver, n, wanted)
-    gram = gram_matrix(kernel, samples, center=center, whole=solver != "iterative")
-    eigenvalues, vectors = top_eigenpairs(gram, wanted, solver=solver, rng=rng, tol=tol)
-    total = float(gram.trace())
+    if solver == "matrix-free":
+        eigenvalues, vectors, total = _matrix_free(
+            kernel, samples, wanted, center, rng or np.random.default_rng(0), tol
+        )
+    else:
+        solver = choose_solver(solver, n, wanted)
+        gram = gram_matrix(kernel, samples, center=center, whole=solver != "iterative")
+        eigenvalues, vectors = top_eigenpairs(gram, wanted, solver=solver, rng=rng, tol=tol)
+        total = float(gram.trace())
     rank = numerical_rank(eigenvalues, rank_tolerance(n))
     rank = n_components_kept(n_components, eigenvalues[:rank], total)
     eigenvalues, vectors = eigenvalues[:rank], vectors[:, :rank]
@@ -141,6 +159,42 @@ def kpca(
     left = Expansion.over(samples, coefficients, totals)
     operator = FeatureOperator(kernel, left, mean=mean, orthonormal=True)
     return eigenvalues, vectors, operator, total
+
+
+def _matrix_free(
+    kernel: Kernel, samples, k: int, center: bool, rng: np.random.Generator, tol: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The ``k`` largest eigenpairs of the kernel matrix, which is not stored, and its trace."""
+    gram = GramOperator(kernel, samples, center=center)
+    start = gram.first_approximation(k + SPARE_COLUMNS, rng)
+    width = start.shape[1]
+    found = block_krylov(
+        gram.multiply,
+        gram.n,
+        k,
+        rng=rng,
+        tol=tol,
+        start=start,
+        room=k + 10 * width,
+        max_products=MAX_PRODUCTS,
+    )
+    if not found.converged:
+        warnings.warn(
+            f"The components were still changing after {found.n_products} products with the kernel matrix: "
+            f"a residual of {found.residual:.2g} is left of the largest eigenvalue, wanted was tol={tol!r}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return found.values[::-1], fix_signs(found.vectors[:, ::-1]), gram.trace()
+
+
+def _choose_way(solver: str, n: int, n_components: int | float | None) -> str:
+    """``solver``, or "matrix-free" where "auto" has no room for the kernel matrix and few pairs to find."""
+    few = isinstance(n_components, Integral) and 20 * n_components <= n
+    if solver != "auto" or not few or n > LARGEST_MATRIX_FREE:
+        return solver
+    available = memory.available_memory()
+    return "matrix-free" if available is not None and square_bytes(n) > available else solver
 
 
 def sample_mean(samples) -> Expansion:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -94,6 +95,7 @@ def choose_gamma(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
+        Sparse with labels only: pre-images are dense.
     y : array-like of shape (n_samples,), optional
         Labels, or a numeric target.
     gammas : sequence of float, optional
@@ -152,42 +154,30 @@ def choose_gamma(
     >>> len(found.curve)
     33
     """
-    X = as_rows(X) if is_row_source(X) else check_array(X, dtype=np.float64, ensure_min_samples=4)
     if kernel not in KERNELS:
         raise ValueError(f"kernel={kernel!r} has no width to choose: give one of {list(KERNELS)}.")
     ranks = _check_ranks(n_components)
     size = max(200, 4 * max(ranks)) if n_basis is None else check_count("n_basis", n_basis)
     random = check_random_state(random_state)
-    if y is not None:
-        y = column_or_1d(y)
-        check_consistent_length(X, y)
-    rows = _drawn(X.shape[0], max_samples, random)
-    if isinstance(X, RowSource):
-        X = check_array(X.take(np.arange(X.n_rows) if rows is None else rows), ensure_min_samples=4)
-    elif rows is not None:
-        X = X[rows]
-    if rows is not None and y is not None:
-        y = y[rows]
+    X, y = _drawn(X, y, max_samples, random)
     gammas = _check_gammas(gammas, X, kernel)
     task = _Preimages(X, max(ranks)) if y is None else _Downstream(y, estimator)
     splits = list(task.splitter(cv, random).split(X, y))
-    bases = [random.choice(len(train), size=min(len(train), size), replace=False) for train, _ in splits]
     smallest = min(len(train) for train, _ in splits)
     if max(ranks) >= smallest:
         raise ValueError(
             f"n_components={max(ranks)} must be less than the {smallest} samples that a fold leaves: give a "
             "smaller number, or more samples."
         )
-    table = KernelTable(X) if KernelTable.fits(X.shape[0]) else None
+    folds = [
+        (*split, random.choice(len(split[0]), size=min(len(split[0]), size), replace=False))
+        for split in splits
+    ]
     curve = []
+    table = KernelTable(X) if not sparse.issparse(X) and KernelTable.fits(X.shape[0]) else None
     with use_table(table), ProgressBar(len(gammas), verbose, "choose_gamma", "widths") as progress:
         for gamma in gammas:
-            scores = np.array(
-                [
-                    _fold_scores(X, *split, basis, gamma, kernel, ranks, task)
-                    for split, basis in zip(splits, bases)
-                ]
-            )
+            scores = np.array([_fold_scores(X, *fold, gamma, kernel, ranks, task) for fold in folds])
             for rank, mean, spread in zip(ranks, scores.mean(axis=0), scores.std(axis=0)):
                 curve.append(CurvePoint(gamma, rank, float(mean), float(spread)))
             progress.update()
@@ -286,11 +276,21 @@ def _splitter(kind, cv, random):
     return kind(cv, shuffle=True, random_state=random.randint(2**31))
 
 
-def _drawn(n_samples: int, max_samples: int | None, random) -> np.ndarray | None:
-    """The numbers of the samples to work on, None for all."""
-    if max_samples is None or n_samples <= check_count("max_samples", max_samples):
-        return None
-    return np.sort(random.choice(n_samples, size=max_samples, replace=False))
+def _drawn(X, y, max_samples: int | None, random):
+    """The samples to work on, as an array or sparse matrix, and what belongs to them of ``y``."""
+    options = {"accept_sparse": False if y is None else "csr", "dtype": np.float64, "ensure_min_samples": 4}
+    X = as_rows(X) if is_row_source(X) else check_array(X, **options)
+    if y is not None:
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+    n, rows = X.shape[0], None
+    if max_samples is not None and n > check_count("max_samples", max_samples):
+        rows = np.sort(random.choice(n, size=max_samples, replace=False))
+    if isinstance(X, RowSource):
+        X = check_array(X.take(np.arange(n) if rows is None else rows), **options)
+    elif rows is not None:
+        X = X[rows]
+    return X, y if y is None or rows is None else y[rows]
 
 
 def _check_ranks(n_components) -> list[int]:

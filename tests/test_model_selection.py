@@ -2,6 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_circles, make_regression
 from sklearn.decomposition import KernelPCA
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -111,6 +112,14 @@ def test_default_widths_are_about_the_median_rule(labelled):
     widths = [point.gamma for point in choose_gamma(X, y, n_components=2, cv=2).curve]
     assert len(widths) == 11 and widths[5] == resolve_gamma("median", X)
     assert widths[-1] == pytest.approx(1024 * widths[0])
+
+
+def test_sparse_samples_need_labels(labelled):
+    X, y = labelled
+    dense = choose_gamma(X, y, gammas=[0.05], n_components=3)
+    assert choose_gamma(sparse.csr_array(X), y, gammas=[0.05], n_components=3).score == dense.score
+    with pytest.raises(TypeError, match="dense data is required"):
+        choose_gamma(sparse.csr_array(X), n_components=2)
 
 
 def test_a_warning_where_linear_pca_loses_nothing(parabola):

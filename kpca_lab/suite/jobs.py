@@ -81,7 +81,7 @@ class Job:
         sizes = self.settings.get("n_basis")
         if isinstance(sizes, list) and len(sizes) == 1:
             parts.append(f"n_basis={sizes[0]}")
-        parts.append(f"split {self.split}" if self.split else f"seed {self.seed}")
+        parts.append(f"seed {self.seed}")
         return " ".join(parts)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kpca_lab.suite.config.settings import Settings
 from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.engine.pool import memory_text, time_text
+from kpca_lab.suite.engine.sizes import refuse_impossible_sizes
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.hooks import experiment
@@ -94,6 +95,8 @@ def make_plan(settings: Settings) -> Plan:
                 f"{key} does not change {settings.experiment}, which has a protocol of its own and "
                 f"depends on: {', '.join(axes)}"
             )
+    if make is grid_jobs:
+        refuse_impossible_sizes(settings)
     own = settings.canonical or settings.experiment.startswith("custom/")
     return Plan(settings, jobs, settings.experiment if own else f"custom/{settings.experiment}")
 

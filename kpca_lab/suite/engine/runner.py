@@ -5,28 +5,29 @@ import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.cores import share_cores
 from kpca_lab.suite.engine.data_identity import data_version, fetch_data
 from kpca_lab.suite.engine.environment import write_environment
 from kpca_lab.suite.engine.identity import job_id
+from kpca_lab.suite.engine.local import compute_locally
 from kpca_lab.suite.engine.plan import Plan
-from kpca_lab.suite.engine.pool import Worker, start_worker, stop_worker
+from kpca_lab.suite.engine.pool import Answer
 from kpca_lab.suite.engine.progress import Progress
 from kpca_lab.suite.engine.summary import Failure, Summary
 from kpca_lab.suite.jobs import Job, Outcome, row, with_labels
 
 __all__ = ["run"]
 
-# Seconds between looks at limits, and at jobs that other processes hold.
-TICK = 0.05
-RETRY_CLAIMS = 0.2
+# Lines that jobs print which are shown: the last ones of a job, and in all.
+LINES_OF_A_JOB, MOST_LINES = 40, 400
 
 
 @dataclass
-class _Task:
+class Task:
+    """A job of a plan, and the hold on it."""
+
     plan: Plan
     id: str
     job: Job
@@ -50,7 +51,7 @@ class _Run:
         self.plans, self.compact = plans, compact
         self.began = time.time()
         self.summary = Summary()
-        self.left = {}
+        self.left, self.shown = {}, set()
         self.blas = (1, 1)
         tasks = self._pending()
         self.progress = Progress(len(tasks), stream)
@@ -83,7 +84,7 @@ class _Run:
                     self._skip(plan, job.dataset["name"], unavailable[_data_key(job)])
                 else:
                     # What was fetched may be a substitute with other values.
-                    tasks.append(_Task(plan, self._again(plan, id, job), job))
+                    tasks.append(Task(plan, self._again(plan, id, job), job))
         # One after the other, jobs on the same samples share what their worker has kept of them.
         order = {}
         return sorted(tasks, key=lambda task: order.setdefault(_samples_key(task), len(order)))
@@ -118,106 +119,65 @@ class _Run:
         try:
             for (_, workers, threads), tasks in sorted(self.groups.items(), key=lambda item: item[0]):
                 self.blas = (workers, threads)
-                self._group(tasks, workers, threads)
+                compute_locally(tasks, self, workers, threads)
         finally:
             self.progress.close()
         return self.summary
 
-    def _group(self, tasks, n_workers, threads):
-        waiting, held = tasks[::-1], []
-        busy: dict[Worker, _Task | None] = {}
-        retry_at = 0.0
-        try:
-            while waiting or held or any(task is not None for task in busy.values()):
-                if held and not waiting and time.monotonic() > retry_at:
-                    waiting, held = held[::-1], []
-                    retry_at = time.monotonic() + RETRY_CLAIMS
-                while len(busy) < min(
-                    n_workers, len(waiting) + sum(task is not None for task in busy.values())
-                ):
-                    busy[start_worker(threads)] = None
-                for worker in busy:
-                    while worker.ready and busy[worker] is None and waiting:
-                        task = waiting.pop()
-                        if self._claim(task, held):
-                            busy[worker] = task
-                            self.progress.begin(task.job.label)
-                            worker.give(task.job, task.plan.settings.limits)
-                for worker in [found for found in busy if found.pipe in wait([w.pipe for w in busy], TICK)]:
-                    self._answer(worker, busy)
-                for worker, task in list(busy.items()):
-                    excess = worker.excess() if task is not None else None
-                    if excess:
-                        del busy[worker]
-                        seconds = time.monotonic() - worker.started
-                        worker.end()
-                        self._failed(task, *excess, seconds)
-            for worker in busy:
-                stop_worker(worker)
-        except BaseException:
-            for worker in busy:
-                worker.end()
-            raise
-
-    def _claim(self, task, held):
-        """Hold the task, unless another process does, or has done it meanwhile."""
+    def claim(self, task: Task) -> bool | None:
+        """Hold a task: True if it is ours to compute, False if it is done, None if another process has it."""
         store, name = task.plan.store, task.plan.name
         task.claim = store.claim(name, task.id)
         if task.claim is None:
-            held.append(task)
-            return False
+            return None
         path = store.job_path(name, task.id)
         fresh = not task.plan.settings.force or (path.exists() and path.stat().st_mtime >= self.began)
         if fresh and store.is_settled(name, task.id, task.plan.accepted_errors):
             self._end(task, "done", 0.0)
             return False
+        self.progress.begin(task.job.label)
         return True
 
-    def _answer(self, worker, busy):
-        task = busy[worker]
-        try:
-            kind, *content = worker.pipe.recv()
-        except (EOFError, OSError):
-            del busy[worker]
-            how = worker.end()
-            if task is None:
-                raise RuntimeError(
-                    f"a worker process could not start ({how or 'it closed its pipe'})"
-                ) from None
-            self._failed(task, "failed", f"the worker process died: {how}", time.monotonic() - worker.started)
-            return
-        if kind == "ready":
-            worker.ready = True
-            return
-        if kind == "broken":
-            raise RuntimeError(f"a worker process could not start: {content[0]}")
-        busy[worker] = None
-        seconds = content.pop()
+    def put_back(self, task: Task) -> None:
+        """Let go of a task that was not begun."""
+        task.claim.release()
+
+    def take(self, task: Task, answer: Answer) -> None:
+        """Store what came of a task."""
+        kind, *content = answer.content
         if kind == "outcome":
-            self._store(task, content[0], seconds)
+            self._store(task, content[0], answer)
         elif kind == "unavailable":
             self._skip(task.plan, *content)
-            self._end(task, "skipped", seconds)
+            self._end(task, "skipped", answer.seconds)
         else:
-            status, text, trace = content
-            self._failed(task, status, text, seconds, trace)
+            status, error, trace = content
+            if trace:
+                self.progress.say(trace.rstrip())
+            outcome = Outcome([row(task.job, "", None, status=status, error=error)])
+            self._store(task, outcome, answer)
 
-    def _failed(self, task, status, error, seconds, trace=""):
-        if trace:
-            self.progress.say(trace.rstrip())
-        outcome = Outcome([row(task.job, "", None, status=status, error=error)])
-        self._store(task, outcome, seconds)
-
-    def _store(self, task, outcome, seconds):
+    def _store(self, task, outcome, answer):
+        seconds = answer.seconds
         header = {"job": task.id, "spec": dataclasses.asdict(task.job), "seconds": round(seconds, 6)}
         header["data"] = data_version(task.job.dataset)
         outcome.rows = [with_labels(entry, task.plan.settings.labels) for entry in outcome.rows]
-        task.plan.store.write(task.plan.name, task.id, outcome, header)
         bad = [entry for entry in outcome.rows if entry["status"] != "done"]
+        if bad:
+            header["printed"] = answer.printed
+        task.plan.store.write(task.plan.name, task.id, outcome, header)
+        self._repeat(answer.printed)
         for failure in self._note_failures(task.job, bad):
             self.progress.say(f"{failure.status}: {failure.job}: {failure.error}")
         self.summary.renewed.add(task.plan.name)
         self._end(task, bad[0]["status"] if bad else "done", seconds)
+
+    def _repeat(self, printed):
+        """Show what a job has printed, each line once: jobs and workers say the same things."""
+        lines = [line for line in printed.splitlines() if line.strip() and line not in self.shown]
+        if lines and len(self.shown) < MOST_LINES:
+            self.progress.say("\n".join(lines[-LINES_OF_A_JOB:]))
+            self.shown.update(lines)
 
     def _note_failures(self, job, rows):
         found = []

@@ -1,8 +1,11 @@
 """A worker process: takes jobs from its parent through a pipe, one after the other, and answers.
 
-Started by :mod:`kpca_lab.suite.engine.pool` as ``python -m kpca_lab.suite.engine.worker DESCRIPTOR``.
+:mod:`kpca_lab.suite.engine.pool` starts this file as a script, so that nothing is imported before the worker
+listens: it ends in the middle of its start, or of a job, when its parent is gone.
 """
 
+import contextlib
+import ctypes
 import os
 import queue
 import signal
@@ -10,16 +13,21 @@ import sys
 import threading
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 __all__ = ["main"]
+
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(descriptor: int) -> None:
     """Answer jobs until the parent closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    os.dup2(2, 1)  # what jobs print must not mix with the tables of the parent
+    _adopt_orphans()
     pipe = Connection(descriptor)
-    sys.path[:] = pipe.recv()
+    received = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, received), daemon=True).start()
+    sys.path[:] = received.get()
     try:
         from kpca_lab.suite.engine.execute import execute, prepare
 
@@ -28,22 +36,55 @@ def main(descriptor: int) -> None:
         pipe.send(("broken", f"{type(error).__name__}: {error}"))
         raise
     pipe.send(("ready", os.getpid()))
-    jobs = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()
     while True:
-        job = jobs.get()
+        job = received.get()
         start = time.perf_counter()
         answer = execute(job)
-        pipe.send((*answer, time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        _end_children()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        pipe.send((*answer, seconds))
 
 
-def _listen(pipe, jobs):
-    """Read jobs; end the process, in the middle of a job too, when the parent is gone."""
+def _listen(pipe, received):
+    """Read from the parent; end the process and what it has started when the parent is gone."""
     while True:
         try:
-            jobs.put(pipe.recv())
+            received.put(pipe.recv())
         except (EOFError, OSError):
-            os._exit(0)
+            _end_children()
+            os.killpg(0, signal.SIGKILL)  # this process leads its group
+
+
+def _adopt_orphans():
+    """Become the parent of processes whose own parent in a job has ended, so that they can be ended too."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_children():
+    """End what a job has started and left behind."""
+    for _ in range(10):  # those of a process that ends become ours
+        children = _children()
+        if not children:
+            return
+        for child in children:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+        for child in children:
+            with contextlib.suppress(OSError):
+                os.waitpid(child, 0)
+
+
+def _children():
+    """Numbers of the processes that are children of this one; none where the system does not tell."""
+    found = []
+    with contextlib.suppress(OSError):
+        for task in Path("/proc/self/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PROFILE ?= quick
 VENV := .venv
+OLDEST := .venv-oldest
 RUN := $(VENV)/bin/python
 export PYTHONHASHSEED := 0
 
@@ -17,6 +18,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(OLDEST)/.installed: $(VENV)/.installed
+	$(RUN) -m uv venv --quiet --clear --seed --python 3.11 $(OLDEST)
+	$(RUN) -m uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --extra dev \
+	  --output-file $(OLDEST)/requirements.txt pyproject.toml
+	$(RUN) -m uv pip install --quiet --python $(OLDEST)/bin/python --requirement $(OLDEST)/requirements.txt
+	$(RUN) -m uv pip install --quiet --python $(OLDEST)/bin/python --no-deps --editable .
+	@touch $@
+
 .PHONY: setup
 setup: $(VENV)/.installed ## Make the environment (other targets do it themselves)
 
@@ -24,10 +33,16 @@ setup: $(VENV)/.installed ## Make the environment (other targets do it themselve
 test: setup ## Run all tests
 	$(RUN) -m pytest -n 2
 
+.PHONY: test-oldest
+test-oldest: $(OLDEST)/.installed ## Run all tests with the oldest packages that pyproject.toml allows
+	$(OLDEST)/bin/python -m pytest -n 2
+
 .PHONY: lint
-lint: setup ## Check style and format
+lint: setup ## Check style, format, layers and types
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(VENV)/bin/lint-imports --no-cache --no-logo
+	$(RUN) -m mypy
 
 .PHONY: fuzz
 fuzz: setup ## Try 5000 random cases: each must end in a result or in an error that says what to do
@@ -63,5 +78,5 @@ report: setup ## Write results/PROFILE/report/index.html from what was computed
 
 .PHONY: clean
 clean: ## Remove the environment and what is not committed of the results
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis outputs multirun
+	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis outputs multirun
 	rm -rf results/smoke results/quick

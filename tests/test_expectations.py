@@ -1,5 +1,7 @@
 """What users of scikit-learn expect: shares of the variance, scores, the names that they know."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
@@ -7,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from test_estimator_contract import ESTIMATORS
 
+import kpca_lab.methods
 from kpca_lab import (
     AKPCA,
     APCA,
@@ -147,3 +150,11 @@ def test_iteration_that_stops_at_its_limit_warns(model, parabola):
 def test_width_of_a_callable_kernel_is_refused(estimator, parabola):
     with pytest.raises(ValueError, match="has no meaning for a callable kernel"):
         estimator(kernel=lambda x, y: float(x @ y), gamma=0.1).fit(parabola)
+
+
+def test_table_of_parameters_has_every_name_that_methods_share():
+    names = Counter(name for estimator in ESTIMATORS for name in estimator().get_params())
+    own = {"alpha", "outside_basis", "criterion_rank"}  # of two methods that are one
+    shared = {name for name, count in names.items() if count > 2} - own
+    assert [name for name in shared if f"``{name}``" not in kpca_lab.methods.__doc__] == []
+    assert not {"n_passes", "orthogonalize", "preimage_steps"} & set(names)

@@ -120,7 +120,7 @@ class ElasticNetKPCA(OperatorEstimator):
         eps_abs=1e-4,
         eps_rel=1e-4,
         eps_outer=1e-2,
-        max_admm_iter=300,
+        max_admm_iter=3000,
         max_iter=300,
         orthonormalize=False,
     ):

@@ -1,7 +1,7 @@
 """``kpca-lab fit FILE``: SubsetKPCA of a table that may be larger than memory.
 
-The rows of an NPY, Parquet or CSV file, or of a folder of Parquet files, are read in blocks. Printed are the
-variances along the components in feature space.
+The rows of an NPY, HDF5, Parquet or CSV file, a zarr array or a folder of Parquet files are read in blocks.
+Printed are the variances along the components in feature space.
 """
 
 import argparse
@@ -34,7 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kpca-lab fit", description=__doc__)
-    parser.add_argument("file", metavar="FILE", help="NPY, Parquet or CSV file, or folder of Parquet files")
+    parser.add_argument("file", metavar="FILE", help="the table")
+    parser.add_argument("--key", metavar="NAME", help="table of an HDF5 file that has several")
     parser.add_argument("--columns", type=_names, metavar="A,B,...", help="columns to use, all by default")
     parser.add_argument("--target", type=_name, metavar="A", help="a column to leave out")
     parser.add_argument("--scaling", choices=["standard"], help="zero mean and unit variance of each column")
@@ -79,7 +80,7 @@ def _width(text: str) -> str | float:
 
 def _fit(chosen: argparse.Namespace) -> int:
     verbose = 0 if chosen.quiet else 1
-    source = open_rows(chosen.file, columns=chosen.columns, target=chosen.target)
+    source = open_rows(chosen.file, columns=chosen.columns, target=chosen.target, key=chosen.key)
     if chosen.scaling:
         source = standardized(source, verbose)
     model = SubsetKPCA(

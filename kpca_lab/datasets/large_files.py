@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def open_rows(
     delimiter: str | None = None,
     decimal: str | None = None,
     header: bool | None = None,
+    key: str | None = None,
 ) -> RowSource:
     """Open a table for reading in blocks of rows, in memory that does not grow with its length.
 
@@ -36,14 +38,16 @@ def open_rows(
     Parameters
     ----------
     path : path
-        An NPY, Parquet or CSV file, known by its ending (.npy, .parquet or .pq, anything else is CSV), or a
-        folder of Parquet files.
+        An NPY, HDF5, Parquet or CSV file, known by its ending (.npy, .h5 or .hdf5, .parquet or .pq, anything
+        else is CSV), a folder of Parquet files, or a zarr array (.zarr).
     columns : list of str or int, optional
         Columns to read, by name or by place; by default all but the target.
     target : str or int, optional
         A column to leave out.
     delimiter, decimal, header
         How a CSV file is written; found out by default, see :func:`kpca_lab.datasets.user_data.load_csv`.
+    key : str, optional
+        Name of the data set in an HDF5 file; not needed if there is only one table in it.
 
     Returns
     -------
@@ -61,16 +65,49 @@ def open_rows(
     (2, 2)
     """
     place = full_path(path, "path")
+    if place.suffix == ".zarr" and place.is_dir():
+        return _from_array(_package("zarr").open_array(place, mode="r"), place, columns, target)
+    if place.suffix in (".h5", ".hdf5"):
+        return _from_array(_hdf5_table(existing_file(place), key), place, columns, target)
     if place.is_dir() or place.suffix in (".parquet", ".pq"):
         return _from_parquet(place if place.is_dir() else existing_file(place), columns, target)
     file = existing_file(place)
     if file.suffix == ".npy":
-        array = read_npy(file)
-        if array.ndim != 2 or array.dtype.kind not in "biuf":
-            raise ValueError(f"{file.name} is not a table of numbers but {array.dtype}, {array.shape}")
-        places = column_places(range(array.shape[1]), target, columns, file)[1]
-        return SlicedRows(array, None if len(places) == array.shape[1] and columns is None else places)
+        return _from_array(read_npy(file), file, columns, target)
     return _from_csv(file, csv_format(file, delimiter, decimal, header), columns, target)
+
+
+def _from_array(array: Any, path: Path, columns: Sequence[Column] | None, target: Column | None) -> RowSource:
+    if len(array.shape) != 2 or array.dtype.kind not in "biuf":
+        raise ValueError(f"{path.name} is not a table of numbers but {array.dtype}, {tuple(array.shape)}")
+    places = column_places(range(array.shape[1]), target, columns, path)[1]
+    return SlicedRows(array, None if columns is None and target is None else places)
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"the package {name} is needed here: pip install {name}", name=name
+        ) from None
+
+
+def _hdf5_table(file: Path, key: str | None) -> Any:
+    try:
+        opened = _package("h5py").File(file, "r")
+    except OSError as error:
+        raise ValueError(f"{file.name} cannot be read as HDF5: {error}") from error
+    tables: dict[str, Any] = {}
+    opened.visititems(
+        lambda name, item: tables.update({name: item} if len(getattr(item, "shape", ())) == 2 else {})
+    )
+    if key is None and len(tables) == 1:
+        return next(iter(tables.values()))
+    if key not in tables:
+        what = "more than one table" if key is None and tables else f"no table {key!r}" if key else "no table"
+        raise ValueError(f"{file.name} has {what}: choose key= from {', '.join(tables) or 'nothing'}")
+    return tables[key]
 
 
 def standardized(source: RowSource, verbose: int = 0) -> RowSource:

@@ -375,3 +375,27 @@ def test_rows_of_a_damaged_file_are_refused_in_words(tmp_path, name, content, to
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=told):
         list(open_rows(tmp_path / name).blocks())
+
+
+def test_rows_of_hdf5_and_zarr(tmp_path):
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    X = NUMBERS.to_numpy()
+    path = tmp_path / "own.h5"
+    with h5py.File(path, "w") as file:
+        file["group/X"] = X
+        file["y"] = [1, 2, 3]
+    array = zarr.create_array(tmp_path / "own.zarr", shape=X.shape, chunks=(2, 3), dtype="f8")
+    array[:] = X
+    for place in (path, tmp_path / "own.zarr"):
+        np.testing.assert_array_equal(open_rows(place).take([2, 0]), X[[2, 0]])
+        np.testing.assert_array_equal(open_rows(place, columns=[2, 0]).take([1]), X[[1]][:, [2, 0]])
+    with h5py.File(path, "a") as file:
+        file["Z"] = X
+    assert open_rows(path, key="Z", target=-1).shape == (3, 2)
+    with pytest.raises(ValueError, match="more than one table: choose key= from Z, group/X"):
+        open_rows(path)
+    with pytest.raises(ValueError, match="no table 'W': choose key= from Z"):
+        open_rows(path, key="W")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ValueError, match=r"own\.h5 cannot be read as HDF5"):
+        open_rows(path)

@@ -15,6 +15,8 @@ LARGEST_RATIO = 1e5
 # A frame from pivots that fall below this share of the largest has coefficients too large for its leading
 # directions.
 WELL_CONDITIONED = 1e-7
+# Pivots below this share of the largest have too few digits to sum up in.
+DEPENDENT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +93,8 @@ class SummationFrame:
 
     The frame of a well-conditioned basis is that of ``L`` itself. Otherwise it consists of the principal
     directions of the basis, whose coefficients are as small as they can be. If the smallest pivots are
-    rounding noise, what they would have added is not known well enough to be left out: then samples are
-    turned to the principal directions first, of which there are fewer than basis points.
+    hardly more than rounding, samples are turned to the principal directions first, of which there are fewer
+    than basis points.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class SummationFrame:
             spread[order[:rank]] = scipy.linalg.lapack.dtrtri(factor, lower=1)[0].T if rank else factor
         else:
             spread = _principal_directions(centred, rank_tolerance(m))
-            if rank < m - 1:
+            if rank < m - 1 or factor[-1, -1] ** 2 < DEPENDENT * factor[0, 0] ** 2:
                 return cls(Frame._completed(kernel, points, spread, column_means), column_means, order)
             at_pivots = (centred @ spread)[order[:rank]]
             rotation = scipy.linalg.solve_triangular(factor, at_pivots, lower=True, check_finite=False)

@@ -1,9 +1,11 @@
 """Sums over samples, in the span of basis points, from which SubKPCA and its error follow."""
 
+from copy import copy
+
 import numpy as np
 import scipy.linalg.blas
 
-from kpca_lab.distances import row_blocks
+from kpca_lab.distances import densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernels import Kernel
 from kpca_lab.span import Frame, SummationFrame
@@ -53,11 +55,7 @@ class SpanStatistics:
         self._evaluator = CoreEvaluator(kernel, ordered)
         self._reference = self._summation.column_means[self._summation.order]
         self._offset_reference = kernel.offset(ordered).mean()
-        self.n_samples = 0
-        self._total = np.zeros(len(self._reference))
-        self._offset_total = 0.0
-        self._diagonal_total = 0.0
-        self._products = np.zeros((self._summation.size,) * 2, order="F")  # upper triangle
+        self._clear()
 
     @property
     def frame(self) -> Frame:
@@ -85,9 +83,9 @@ class SpanStatistics:
 
     def merge(self, other: "SpanStatistics") -> "SpanStatistics":
         """Add the samples of other statistics over the same points."""
-        if self.frame.kernel.signature != other.frame.kernel.signature or not np.array_equal(
-            self.frame.vectors.points, other.frame.vectors.points
-        ):
+        points, others = self.frame.vectors.points, other.frame.vectors.points
+        same_points = points.shape == others.shape and not np.any(densify(points != others))
+        if self.frame.kernel.signature != other.frame.kernel.signature or not same_points:
             raise ValueError("Statistics can be merged only if they have the same kernel and the same basis.")
         self.n_samples += other.n_samples
         self._total += other._total
@@ -116,6 +114,44 @@ class SpanStatistics:
         """The same about a point, given by its coordinates."""
         away = self.mean() - centroid
         return self.scatter() + self.n_samples * np.outer(away, away)
+
+    def outside(self) -> float:
+        """Sum of the squared distances of the samples from the span.
+
+        That is the trace of ``R = K - K^``, where ``K^`` is the part of the samples' Gram matrix within the
+        span. Squared distances from the basis mean, which lies in the span, are summed up within the span
+        and in all, so that nothing large cancels.
+        """
+        n, total = self.n_samples, self._total.mean()
+        in_all = self._diagonal_total - 2 * total - n * self._reference.mean()
+        drift = self.drift()
+        return float(in_all - self.scatter().trace() - n * (drift @ drift))
+
+    def remainder(self, samples) -> np.ndarray:
+        """The part ``R`` of the Gram matrix of some samples that lies outside the span."""
+        kernel, summation = self.frame.kernel, self._summation
+        core = np.array(self._evaluator.core(samples)) - self._reference
+        with_mean = core.mean(axis=1)
+        gram = kernel.core(samples, samples)
+        np.fill_diagonal(gram, kernel.core_diagonal(samples))
+        gram -= with_mean + self._reference.mean()
+        gram -= with_mean[:, None]
+        summation.to_coordinates(core, kernel.offset(samples) - self._offset_reference)
+        coordinates = summation.turn(core[:, : summation.size].T)
+        return gram - coordinates.T @ coordinates
+
+    def fresh(self) -> "SpanStatistics":
+        """Statistics over the same points without any samples."""
+        other = copy(self)
+        other._clear()
+        return other
+
+    def _clear(self):
+        self.n_samples = 0
+        self._total = np.zeros(len(self._reference))
+        self._offset_total = 0.0
+        self._diagonal_total = 0.0
+        self._products = np.zeros((self._summation.size,) * 2, order="F")  # upper triangle
 
     def _drift(self):
         row = self._total[None] / self.n_samples

@@ -27,8 +27,7 @@ from kpca_lab import (
 from kpca_lab.metrics import empirical_error
 
 NUMBER_FIRST = (ElasticNetKPCA, HebbianKPCA, IncrementalKPCA)
-SUBSET = (SubsetKPCA, ImprovedKPCA)
-OTHERS = [estimator for estimator in ESTIMATORS if estimator not in (*NUMBER_FIRST, *SUBSET)]
+OTHERS = [estimator for estimator in ESTIMATORS if estimator not in NUMBER_FIRST]
 
 
 def made(estimator, **wanted):

@@ -1,6 +1,8 @@
 """Choosing the basis samples of a method."""
 
+import warnings
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -29,8 +31,14 @@ def choose_basis(estimator, samples, kernel: Kernel, n_components, *, center: st
     ``center`` is the centroid that the estimator subtracts.
     """
     if estimator.basis is not None:
-        return given_basis(estimator.basis, samples)
-    n_basis = check_size("n_basis", estimator.n_basis, samples.shape[0])
+        return _warn_if_too_small(given_basis(estimator.basis, samples), n_components)
+    n_basis = basis_size(estimator.n_basis, n_components, samples.shape[0])
+    return _warn_if_too_small(select_basis(estimator, samples, kernel, n_basis, center=center), n_components)
+
+
+def select_basis(estimator, samples, kernel: Kernel, n_basis: int, *, center: str | None) -> Basis:
+    """A basis of ``n_basis`` samples or points from an estimator's ``selector``."""
+    n_components = estimator.n_components
     selector, rng = get_selector(estimator.selector), estimator._generator()
     rows = None
     among = samples
@@ -58,6 +66,38 @@ def _in_memory(source: RowSource, n_basis: int, selector, rng) -> tuple[np.ndarr
     limit = getattr(selector, "max_samples", None) or MAX_CANDIDATES
     rows = candidates(source.n_rows, n_basis, max(limit, SAMPLES_PER_CLUSTER * n_basis), rng)
     return rows, source.take(np.arange(source.n_rows) if rows is None else rows)
+
+
+def basis_size(n_basis: int | float | str, n_components, n_samples: int) -> int:
+    """The number of basis samples that ``n_basis`` stands for.
+
+    "auto" is ``10 sqrt(n)`` of ``n`` samples, but at least 100 and twice the components, at most 1000 if
+    that is enough for the components, and never more than ``n``: the time of a fit, ``n n_basis^2``, then
+    grows no faster than ``n^2``, and linearly from ten thousand samples on.
+    """
+    if isinstance(n_basis, str) and n_basis == "auto":
+        twice = 2 * n_components if isinstance(n_components, Integral) else 0
+        return min(n_samples, max(100, twice, min(1000, round(10 * n_samples**0.5))))
+    if isinstance(n_basis, str):
+        raise ValueError(f"n_basis must be 'auto', an integer or a fraction in (0, 1], got {n_basis!r}.")
+    if isinstance(n_basis, Integral) and not isinstance(n_basis, bool) and n_basis > n_samples:
+        warnings.warn(
+            f"n_basis={n_basis} is more than the {n_samples} samples: all of them are the basis.",
+            stacklevel=4,
+        )
+        return n_samples
+    return check_size("n_basis", n_basis, n_samples)
+
+
+def _warn_if_too_small(basis: Basis, n_components) -> Basis:
+    size = basis.points.shape[0]
+    if isinstance(n_components, Integral) and n_components > size:
+        warnings.warn(
+            f"n_components={n_components} is more than the basis of {size} spans: there will be at most "
+            f"{size} components. Give a larger n_basis.",
+            stacklevel=4,
+        )
+    return basis
 
 
 def given_basis(basis, samples) -> Basis:
@@ -92,7 +132,7 @@ class BasisEstimator(OperatorEstimator):
         degree=3,
         coef0=1,
         kernel_params=None,
-        n_basis=0.1,
+        n_basis="auto",
         selector="random",
         basis=None,
         center=True,

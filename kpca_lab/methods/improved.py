@@ -39,6 +39,9 @@ class ImprovedKPCA(SubsetKPCA):
         right = None if projector.right is None else _scaled(projector.right, scales)
         return replace(projector, left=_scaled(projector.left, scales), right=right, orthonormal=False)
 
+    def _captured(self, along):
+        return float(2 * (along / self.eigenvalues_).sum() - (along / self.eigenvalues_**2).sum())
+
 
 def _scaled(vectors: Expansion, scales: np.ndarray) -> Expansion:
     return Expansion(vectors.points, vectors.coefficients * scales, vectors.totals * scales)

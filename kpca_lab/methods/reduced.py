@@ -19,8 +19,9 @@ class ReducedKPCA(BasisEstimator):
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
     degree, coef0, kernel_params
         Further parameters of the kernel, as in scikit-learn.
-    n_basis : int or float
-        Number of samples in the subset, or their share of all samples.
+    n_basis : int, float or "auto"
+        Number of samples in the subset, or their share of all samples; by default ``10 sqrt(n)`` of ``n``
+        samples, see :func:`kpca_lab.methods.basis.basis_size`.
     selector : str or object
         How they are chosen, see :mod:`kpca_lab.selectors`.
     basis : array-like, optional

@@ -1,18 +1,28 @@
 """Subset KPCA: the best operator over a few basis samples, judged on all samples."""
 
-import numpy as np
+from copy import deepcopy
 
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from kpca_lab.gap import GapEstimate, estimate_gap, relative_gap, span_floor
 from kpca_lab.kernel_checks import check_positive, check_range
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import check_center, check_n_components, check_size
-from kpca_lab.methods.basis import choose_basis
+from kpca_lab.methods.base import check_center, check_n_components, check_size, n_components_kept, take_rows
+from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.blockwise import BlockwiseEstimator
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
-from kpca_lab.rows import RowSource
+from kpca_lab.rows import RowSource, as_rows
 from kpca_lab.span import Frame
 from kpca_lab.statistics import SpanStatistics
 
+# What is computed from the statistics, at the end of fit or when it is first asked for.
+SOLVED = (
+    "operator_", "eigenvalues_", "explained_variance_", "explained_variance_ratio_", "total_variance_",
+    "error_", "error_floor_", "gap_bound_",
+)  # fmt: skip
 CENTROIDS = {
     False: None,
     True: "projected",
@@ -22,7 +32,7 @@ CENTROIDS = {
 }
 
 
-class SubsetKPCA(BlockwiseEstimator):
+class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
     """Kernel PCA whose components lie in the span of a basis, fitted to all samples (SubKPCA).
 
     Minimises the mean reconstruction error of all samples over the operators of rank
@@ -33,16 +43,18 @@ class SubsetKPCA(BlockwiseEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; as many as the basis spans by default.
+    n_components : int, float or None
+        Number of components, or the share of the variance that they are to explain (0.9); as many as the
+        basis spans by default.
     kernel : str or callable
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
     gamma : float, "scale", "median" or None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
     degree, coef0, kernel_params
         Further parameters of the kernel, as in scikit-learn.
-    n_basis : int or float
-        Number of basis samples, or their share of all samples.
+    n_basis : int, float or "auto"
+        Number of basis samples, or their share of all samples (in ``partial_fit``, of the first chunk); by
+        default ``10 sqrt(n)`` of ``n`` samples, see :func:`kpca_lab.methods.basis.basis_size`.
     selector : str or object
         How they are chosen, see :mod:`kpca_lab.selectors`.
     basis : array-like, optional
@@ -67,10 +79,44 @@ class SubsetKPCA(BlockwiseEstimator):
     operator_ : FeatureOperator
     eigenvalues_ : ndarray of shape (n_components_,)
         The ``kappa`` of Eq. (21): sums of squares of the samples along the components.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
+    total_variance_ : float
+        Mean squared distance in feature space of the samples from what is subtracted of them. (The distance
+        from the projected mean also with center="mean", where the other one takes all n^2 kernel values.)
+    error_ : float
+        The mean squared residual of the training samples, known without another pass over them. (With
+        center="mean" an upper bound on it: the residual with center="projected".)
+    error_floor_ : float
+        A lower bound on the error that full KPCA of the same kernel, centring and rank could reach.
+    gap_bound_ : float
+        ``error_ / error_floor_ - 1``: the error is at most this share above the best possible. Zero where
+        the error itself is rounding, infinite where only the floor is.
     basis_ : ndarray of shape (n_basis, n_features)
     basis_indices_ : ndarray of shape (n_basis,) or None
         The basis as sample numbers, where it was chosen from the samples.
     n_samples_seen_ : int
+    statistics_ : SpanStatistics
+        The sums that all of this follows from. ``partial_fit`` adds to them.
+
+    See Also
+    --------
+    kpca_lab.gap : The same for other methods.
+    FullKPCA : The best possible.
+
+    Notes
+    -----
+    With ``K = K^ + R``, where ``K^`` is the part of the (centred) Gram matrix within the span of the basis,
+    and eigenvalues ``l_i`` of ``K^``,
+
+        sum_{i>r} l_i / n  <=  error of full KPCA  <=  error_  =  sum_{i>r} l_i / n + trace R / n.
+
+    ``K^`` and ``R`` are positive semidefinite; adding ``R`` to ``K^`` lowers no eigenvalue, which is the
+    first inequality, and SubKPCA is one of the operators that full KPCA is the best of, which is the second.
+    Proof for each centring in :mod:`kpca_lab.gap`. The floor is lowered by ``10 n_basis eps
+    total_variance_``, so that rounding cannot lift it above the truth; with all samples as basis the
+    bound vanishes but for that. With ``outside_basis="include"`` samples and basis are the n samples of all
+    this. Kernels that are not positive semidefinite (sigmoid, some callables) have no such bound.
 
     References
     ----------
@@ -99,7 +145,7 @@ class SubsetKPCA(BlockwiseEstimator):
         degree=3,
         coef0=1,
         kernel_params=None,
-        n_basis=0.1,
+        n_basis="auto",
         selector="random",
         basis=None,
         center=True,
@@ -108,19 +154,21 @@ class SubsetKPCA(BlockwiseEstimator):
         random_state=None,
         verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.n_basis = n_basis
-        self.selector = selector
-        self.basis = basis
-        self.center = center
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+            n_basis=n_basis,
+            selector=selector,
+            basis=basis,
+            center=center,
+            random_state=random_state,
+        )
         self.outside_basis = outside_basis
         self.criterion_rank = criterion_rank
-        self.random_state = random_state
         self.verbose = verbose
 
     @property
@@ -128,76 +176,192 @@ class SubsetKPCA(BlockwiseEstimator):
         return self.center == "mean"
 
     def fit(self, X, y=None):
-        """Choose the basis and find the components in its span that fit ``X`` best."""
+        """Choose the basis and find the components in its span that fit ``X`` best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            For a precomputed kernel, the kernel matrix of the samples.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
         centroid = self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
-        self._begin(samples, kernel, centroid)
+        basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
+        self._begin(samples, kernel, basis, centroid)
         self._add(samples)
-        self._solve(centroid, samples)
-        del self._criterion
+        self._samples_of_mean = samples if centroid == "mean" else None
+        self._solve()
         return self
 
     def partial_fit(self, X, y=None):
-        """Add samples to the criterion set.
+        """Add samples to those fitted so far.
 
-        The basis is the given one, or is chosen from the first chunk, and then stays what it is. With
-        a basis given as points, the result after any number of calls is that of one ``fit`` to all
-        samples.
+        The basis is the given one, or is chosen from the first chunk (or by an earlier ``fit``), and then
+        stays what it is. With a basis given as points, the result after any number of calls is that of one
+        ``fit`` to all samples. Components are computed when something that depends on them is asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
         """
         centroid = self._check_parameters()
         if centroid == "mean":
             raise ValueError("partial_fit keeps no samples, which center='mean' needs: use center=True.")
-        if self.kernel == "precomputed":
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("partial_fit is not possible with kernel='precomputed': use fit.")
-        first = not hasattr(self, "_criterion")
+        first = "statistics_" not in vars(self)
+        if not first:
+            self._check_unchanged()
         samples, kernel = self._start(X, reset=first)
         if first:
-            self._begin(samples, kernel, centroid)
+            basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
+            self._begin(samples, kernel, basis, centroid)
+        self._forget_solution()
+        self._samples_of_mean = None
         self._add(samples)
-        self._solve(centroid, samples)
         return self
 
     def _add(self, samples):
-        for block in self._blocks_of(samples, self._criterion.frame.kernel, "fit"):
-            self._criterion.add(block)
+        for block in self._blocks_of(samples, self.statistics_.frame.kernel, "fit"):
+            self.statistics_.add(block)
+
+    def estimate_gap(self, X, *, n_samples: int = 2000, random_state=None) -> GapEstimate:
+        """Estimate how far ``error_`` is above that of full KPCA, more sharply than ``gap_bound_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples that the model was fitted to; for a precomputed kernel, their numbers.
+        n_samples : int
+            How many rows of ``X`` to draw. Takes ``n_samples^2`` numbers of memory.
+        random_state : int, RandomState or None
+            For the draw.
+
+        Returns
+        -------
+        GapEstimate
+            With fields ``estimate`` (too large in expectation, see :mod:`kpca_lab.gap`), ``spread``,
+            ``floor``, ``error`` and ``n_samples``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kpca_lab import SubsetKPCA
+        >>> X = np.random.default_rng(0).standard_normal((5000, 5))
+        >>> model = SubsetKPCA(n_components=10, n_basis=300, random_state=0).fit(X)
+        >>> found = model.estimate_gap(X, n_samples=1000, random_state=0)
+        >>> bool(0 < found.estimate < model.gap_bound_)
+        True
+        """
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if self._is_read_in_blocks(X):
+            samples = as_rows(X)
+        else:
+            samples = np.asarray(X) if precomputed else self._samples(X)
+        count = check_size("n_samples", min(n_samples, samples.shape[0]), samples.shape[0])
+        drawn = check_random_state(random_state).choice(samples.shape[0], count, replace=False)
+        return self._estimated_gap(take_rows(samples, np.sort(drawn)))
+
+    def _estimated_gap(self, samples) -> GapEstimate:
+        n_outside = self.n_components_ + (CENTROIDS[self.center] in ("mean", "projected"))
+        rounding = rank_tolerance(self.basis_.shape[0]) * self.total_variance_
+        return estimate_gap(self.statistics_, samples, n_outside, self.error_, self.error_floor_, rounding)
+
+    def __getattr__(self, name):
+        # What follows from the statistics is computed when it is first asked for after partial_fit.
+        if name in SOLVED and "statistics_" in vars(self):
+            self._solve()
+            return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "statistics_" in vars(self)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples fitted so far."""
+        return self.statistics_.n_samples
+
+    def _forget(self):
+        self._forget_solution()
+        vars(self).pop("statistics_", None)
+
+    def _forget_solution(self):
+        for name in SOLVED:
+            vars(self).pop(name, None)
 
     def _check_parameters(self) -> str | None:
         if self.outside_basis not in ("project", "include", "general"):
             raise ValueError(
                 f"outside_basis must be 'project', 'include' or 'general', got {self.outside_basis!r}."
             )
+        check_n_components(self.n_components, 1)
         return check_center(self.center, CENTROIDS)
 
-    def _begin(self, samples, kernel, centroid):
-        check_n_components(self.n_components, 1)
-        basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
+    def _check_unchanged(self):
+        for name, value in self.get_params(deep=False).items():
+            before = self._begun_with[name]
+            if name != "verbose" and value is not before and not _equal(value, before):
+                raise ValueError(
+                    f"{name} was {before!r} when this model was begun and is {value!r} now: partial_fit "
+                    "cannot go on. Use fit, or a new model."
+                )
+
+    def _begin(self, samples, kernel, basis, centroid):
+        self._begun_with = {
+            name: deepcopy(value) if name in ("basis", "kernel_params") else value
+            for name, value in self.get_params(deep=False).items()
+        }
         self.basis_, self.basis_indices_ = basis.points, basis.indices
         if isinstance(samples, RowSource):  # of which no more is at hand
             check_range(kernel, basis.points, training=True)
             check_positive(kernel, basis.points, centred=centroid is not None)
-        self._criterion = SpanStatistics(kernel, basis.points)
+        self.statistics_ = SpanStatistics(kernel, basis.points)
         if self.outside_basis == "include" and basis.indices is None:
-            self._criterion.add(basis.points)
+            self.statistics_.add(basis.points)
 
-    def _solve(self, centroid, samples):
-        criterion = self._criterion
-        frame, mean = criterion.frame, criterion.mean()
+    def _solve(self):
+        statistics, centroid = self.statistics_, self._check_parameters()
+        frame, mean, n = statistics.frame, statistics.mean(), statistics.n_samples
         subtracted = {None: 0.0 * mean, "basis": frame.mean_coordinates}.get(centroid, mean)
-        scatter = criterion.scatter_about(subtracted)
+        scatter = statistics.scatter_about(subtracted)
+        total = scatter.trace() + max(statistics.outside(), 0.0)
+        criterion = scatter
         if self.criterion_rank is not None:
-            scatter = _low_rank(scatter, frame, self.criterion_rank)
-        r = check_n_components(self.n_components, len(scatter))
-        eigenvalues, directions = top_eigenpairs(scatter, r)
+            criterion = _low_rank(scatter, frame, self.criterion_rank)
+        eigenvalues, directions = top_eigenpairs(
+            criterion, check_n_components(self.n_components, len(scatter))
+        )
         rank = numerical_rank(eigenvalues, rank_tolerance(len(scatter)))
+        rank = n_components_kept(self.n_components, eigenvalues[:rank], total)
         self.eigenvalues_, directions = eigenvalues[:rank], directions[:, :rank]
-        self.n_samples_seen_ = criterion.n_samples
+        self._set_variances(total, n)
         centroid_expansion = {
             None: lambda: None,
-            "mean": lambda: sample_mean(samples),
+            "mean": lambda: sample_mean(self._samples_of_mean),
             "basis": lambda: sample_mean(self.basis_),
-            "projected": lambda: frame.expand_near_mean(criterion.drift()),
+            "projected": lambda: frame.expand_near_mean(statistics.drift()),
         }[centroid]()
         self.operator_ = self._operator(frame, directions, scatter, centroid_expansion)
+        best = eigenvalues if criterion is scatter else top_eigenpairs(scatter, rank)[0]
+        self.error_floor_, rounding = span_floor(statistics, scatter, best[:rank].sum())
+        along = np.einsum("ij,ij->j", directions, scatter @ directions)
+        self.error_ = max(total - self._captured(along), 0.0) / n
+        self.gap_bound_ = relative_gap(self.error_, self.error_floor_, rounding)
+
+    def _captured(self, along: np.ndarray) -> float:
+        """By how much the components lower the sum of squares, which is ``along`` them."""
+        return float(along.sum())
 
     def _operator(self, frame, directions, scatter, mean) -> FeatureOperator:
         left = frame.expand(directions)
@@ -205,6 +369,12 @@ class SubsetKPCA(BlockwiseEstimator):
         if self.outside_basis == "general" and self.basis_indices_ is None:
             right = _restricted_to_samples(left, frame, scatter)
         return FeatureOperator(frame.kernel, left, right, mean, orthonormal=True)
+
+
+def _equal(first, second) -> bool:
+    if sparse.issparse(first) and sparse.issparse(second):
+        return first.shape == second.shape and not (first != second).nnz
+    return np.array_equal(first, second)
 
 
 def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -5,7 +7,8 @@ from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 
-from kpca_lab import FullKPCA, ImprovedKPCA, ReducedKPCA, SubsetKPCA
+from kpca_lab import FullKPCA, ImprovedKPCA, NystromKPCA, ReducedKPCA, SubsetKPCA
+from kpca_lab.methods.basis import basis_size
 from kpca_lab.metrics import empirical_error, operator_distance
 
 
@@ -134,7 +137,7 @@ def test_precomputed_kernel_with_a_basis(parabola):
     "options, message",
     [
         ({"n_basis": 0}, "n_basis=0 must be between 1 and the number of samples, 300"),
-        ({"n_basis": 301}, "n_basis=301 must be between 1"),
+        ({"n_basis": "all"}, "n_basis must be .auto., an integer or a fraction"),
         ({"n_basis": 1.5}, r"n_basis must be an integer or a fraction in \(0, 1\], got 1.5"),
         ({"selector": "best"}, "selector='best' is unknown"),
         ({"basis": [300]}, "must lie within the 300 samples"),
@@ -163,3 +166,64 @@ def test_partial_fit_takes_the_basis_from_the_first_chunk(parabola):
     model.partial_fit(parabola[100:])
     assert model.basis_ is basis and model.n_samples_seen_ == 300
     np.testing.assert_array_equal(parabola[model.basis_indices_], basis)
+
+
+def test_components_are_computed_when_asked_for(parabola, monkeypatch):
+    solved = []
+    solve = SubsetKPCA._solve
+    monkeypatch.setattr(SubsetKPCA, "_solve", lambda model: solved.append(1) or solve(model))
+    model = SubsetKPCA(3, gamma=0.1, basis=parabola[::10])
+    for chunk in np.array_split(parabola, 5):
+        model.partial_fit(chunk)
+    assert not solved and model.n_samples_seen_ == 300
+    again = pickle.loads(pickle.dumps(model))
+    whole = SubsetKPCA(3, gamma=0.1, basis=parabola[::10]).fit(parabola)
+    assert len(solved) == 1
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-10)
+    np.testing.assert_array_equal(again.transform(parabola), model.transform(parabola))
+    assert model.error_ == pytest.approx(whole.error_, rel=1e-8) and len(solved) == 3
+
+
+def test_partial_fit_goes_on_after_fit(parabola):
+    options = {"gamma": 0.1, "n_basis": 30, "random_state": 0}
+    model = SubsetKPCA(3, **options).fit(parabola[:200])
+    model.transform(parabola)
+    model.partial_fit(parabola[200:])
+    whole = SubsetKPCA(3, gamma=0.1, basis=model.basis_).fit(parabola)
+    assert model.n_samples_seen_ == 300
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    assert model.fit(parabola).n_samples_seen_ == 300  # and fit begins anew
+
+
+@pytest.mark.parametrize("change", [
+    {"gamma": 0.2}, {"n_basis": 20}, {"center": False}, {"basis": [1, 2, 3]}, {"n_components": 2},
+])  # fmt: skip
+def test_parameters_must_not_change_between_calls(change, parabola):
+    model = SubsetKPCA(3, gamma=0.1, random_state=0).partial_fit(parabola)
+    with pytest.raises(ValueError, match=f"{next(iter(change))} was .* and is .* now"):
+        model.set_params(**change).partial_fit(parabola)
+    with pytest.raises(ValueError, match=f"{next(iter(change))} was .* and is .* now"):
+        SubsetKPCA(3, gamma=0.1).fit(parabola).set_params(**change).partial_fit(parabola)
+    basis = parabola[:20].copy()
+    model = SubsetKPCA(3, gamma=0.1, basis=basis).partial_fit(parabola)
+    basis[0] += 1
+    with pytest.raises(ValueError, match="basis was"):
+        model.partial_fit(parabola)
+
+
+@pytest.mark.parametrize("n_samples, n_components, expected", [
+    (50, None, 50), (400, 5, 200), (100, None, 100), (60, 40, 60), (10**4, None, 1000), (10**7, 20, 1000),
+    (10**6, 800, 1600), (10**4, 0.9, 1000),
+])  # fmt: skip
+def test_automatic_basis_sizes(n_samples, n_components, expected):
+    assert basis_size("auto", n_components, n_samples) == expected
+
+
+@pytest.mark.parametrize("method", [SubsetKPCA, ReducedKPCA, NystromKPCA])
+def test_sizes_that_do_not_fit_are_warned_of(method, parabola):
+    with pytest.warns(UserWarning, match="n_basis=301 is more than the 300 samples"):
+        model = method(3, n_basis=301, random_state=0).fit(parabola)
+    assert len(model.basis_) == 300
+    with pytest.warns(UserWarning, match="n_components=8 is more than the basis of 5"):
+        model = method(8, n_basis=5, random_state=0).fit(parabola)
+    assert model.n_components_ <= 5

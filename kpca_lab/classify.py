@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kpca_lab.distances import Rows
 from kpca_lab.methods.base import OperatorEstimator
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
@@ -159,7 +160,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[nearest]
 
 
-def residuals_by_rank(operator: FeatureOperator, X, ranks: Sequence[int]) -> np.ndarray:
+def residuals_by_rank(operator: FeatureOperator, X: Rows, ranks: Sequence[int] | np.ndarray) -> np.ndarray:
     """Residuals of samples for the operator truncated to each of several ranks.
 
     Parameters
@@ -173,7 +174,7 @@ def residuals_by_rank(operator: FeatureOperator, X, ranks: Sequence[int]) -> np.
     -------
     ndarray of shape (n_samples, len(ranks))
     """
-    ranks = np.minimum(ranks, operator.rank)
+    ranks = np.minimum(np.asarray(ranks), operator.rank)
     if operator.right is not None:
         distinct, place = np.unique(ranks, return_inverse=True)
         return np.column_stack([operator.truncate(r).residual(X) for r in distinct])[:, place]

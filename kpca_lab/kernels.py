@@ -103,17 +103,18 @@ class Kernel:
     """A kernel function with its parameters and, after :meth:`anchored`, an origin.
 
     Samples are the rows of an array or sparse matrix. For ``"precomputed"`` a sample is either an integer
-    (the training sample of that number) or a row of kernel values with all training samples.
+    (the training sample of that number) or a row of kernel values with all training samples, whose
+    matrix is ``gram``; ``function`` is that of a callable kernel. These and ``origin`` are None elsewhere.
     """
 
     name: str
     gamma: float = 1.0
     degree: float = 3
     coef0: float = 1.0
-    function: Callable | None = None
+    function: Any = None
     function_params: dict[str, Any] = field(default_factory=dict)
-    gram: np.ndarray | None = None
-    origin: np.ndarray | None = None
+    gram: Any = None
+    origin: Any = None
 
     @property
     def signature(self) -> tuple:
@@ -163,7 +164,8 @@ class Kernel:
             return np.asarray(rows[:, Y], dtype=np.float64)
         if self.name == "callable":
             X, Y = as_double(X), None if Y is X else as_double(Y)
-            return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
+            with np.errstate(over="ignore", invalid="ignore"):  # its check of huge values
+                return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
         if self.name == "cosine":
             return dense_product(unit_rows(X), unit_rows(Y))
         A = self._shift(X)

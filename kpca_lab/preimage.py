@@ -5,9 +5,9 @@ from numbers import Integral
 
 import numpy as np
 import scipy.optimize
-from scipy import sparse
 from sklearn.utils import check_array
 
+from kpca_lab.distances import densify
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.projector import projector
@@ -67,7 +67,7 @@ def preimage(
     .. [2] B. Schölkopf, A. Smola, "Learning with Kernels", MIT Press (2002), Chapter 18.
     """
     check_has_preimages(kernel)
-    points = expansion.points.toarray() if sparse.issparse(expansion.points) else expansion.points
+    points = densify(expansion.points)
     kernel = kernel.anchored(points)
     origin = kernel.origin
     expansion = replace(expansion, points=np.asarray(points, dtype=np.float64))
@@ -131,7 +131,7 @@ def inverse_transform(
         inputs = _check_targets(targets, operator)[points]
     else:
         _check_no_targets(targets)
-        inputs = points.toarray() if sparse.issparse(points) else np.asarray(points, dtype=np.float64)
+        inputs = np.asarray(densify(points), dtype=np.float64)
     learned = RidgePreimage(orthonormal.transform(points), inputs, alpha=alpha)
     return learned(components @ turn)
 

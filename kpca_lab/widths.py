@@ -65,7 +65,7 @@ def _variance(X) -> float:
             return float(np.nan_to_num(np.var(X, dtype=np.float64), nan=np.inf))
     size = X.shape[0] * X.shape[1]
     values = X.data.astype(np.float64)
-    mean = float(np.sum(values / size))
+    mean = np.sum(values / size)
     with np.errstate(over="ignore", invalid="ignore"):
         variance = (np.sum((values - mean) ** 2) + (size - len(values)) * mean**2) / size
     return float(np.nan_to_num(variance, nan=np.inf))

@@ -246,8 +246,8 @@ class AKPCA(OperatorEstimator):
         return len(self.used_indices_)
 
 
-def _check_alpha(alpha) -> None:
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+def _check_alpha(alpha: float) -> None:
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
 
 

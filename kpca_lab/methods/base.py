@@ -129,7 +129,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of shape (n_samples, n_components_)
         """
         X = self._samples(X)
-        return self.operator_.transform(X).astype(X.dtype, copy=False)
+        return in_precision(self.operator_.transform(X), X.dtype)
 
     def inverse_transform(self, X, *, targets=None, alpha=None):
         """Points of the input space whose feature vectors come nearest to the given components.
@@ -156,7 +156,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"Expected {self.n_components_} components in each row, got {components.shape[1]}."
             )
         found = inverse_transform(self.operator_, components, targets=targets, alpha=alpha)
-        return found.astype(components.dtype, copy=False)
+        return in_precision(found, components.dtype)
 
     def score(self, X, y=None) -> float:
         """The share of the variance of samples, in feature space, that the components reconstruct.
@@ -248,10 +248,10 @@ def n_components_kept(n_components: int | float | None, eigenvalues: np.ndarray,
     All, unless ``n_components`` is a share of the variance: then the least number whose eigenvalues make
     up more than this share of ``total``, as in :class:`sklearn.decomposition.PCA`.
     """
-    if not is_share(n_components):
+    if n_components is None or not is_share(n_components):
         return len(eigenvalues)
-    enough = np.searchsorted(np.cumsum(eigenvalues), n_components * total, side="right") + 1
-    return min(int(enough), len(eigenvalues))
+    reached = np.cumsum(eigenvalues) > n_components * total
+    return int(reached.argmax()) + 1 if reached.any() else len(eigenvalues)
 
 
 def variance_share(residuals: np.ndarray, squares: np.ndarray) -> float:
@@ -276,6 +276,14 @@ def check_center(center, choices: dict) -> str | None:
     if not isinstance(center, (bool, np.bool_, str)) or center not in choices:
         raise ValueError(f"center must be one of {list(choices)}, got {center!r}.")
     return choices[center]
+
+
+def in_precision(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The values in the precision of the samples that they belong to, if they fit in."""
+    largest = np.abs(values).max(initial=0.0)
+    if largest > np.finfo(dtype).max:
+        raise ValueError(f"Values up to {largest:.3g} do not fit into {dtype}: give samples as float64.")
+    return values.astype(dtype, copy=False)
 
 
 def take_rows(X, rows):

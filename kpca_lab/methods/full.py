@@ -12,7 +12,13 @@ from kpca_lab.gram_operator import GramOperator
 from kpca_lab.kernels import Kernel
 from kpca_lab.krylov import block_krylov
 from kpca_lab.linalg import choose_solver, fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, n_components_kept
+from kpca_lab.methods.base import (
+    OperatorEstimator,
+    check_center,
+    check_n_components,
+    in_precision,
+    n_components_kept,
+)
 from kpca_lab.operator import Expansion, FeatureOperator
 
 # Without a stored kernel matrix: vectors beside the wanted ones, and limits of products and of samples.
@@ -43,7 +49,8 @@ class FullKPCA(OperatorEstimator):
     eigen_solver : {"auto", "dense", "partial", "iterative", "matrix-free", "arpack", "randomized"}
         See :func:`kpca_lab.linalg.top_eigenpairs`. "matrix-free" computes the kernel values again for each
         product and stores none; "auto" does so where the kernel matrix does not fit into memory, for up to
-        200000 samples, and warns if 100 products are not enough. The last two, scikit-learn's names, stand for "iterative".
+        200000 samples, and warns if 100 products are not enough. The last two, scikit-learn's names, stand
+        for "iterative".
     tol : float
         Residual at which the iterative solver stops, relative to the largest eigenvalue.
     random_state : int, RandomState or None
@@ -121,7 +128,7 @@ class FullKPCA(OperatorEstimator):
     def fit_transform(self, X, y=None):
         """Find the components and project the training samples on them, without the kernel matrix again."""
         self.fit(X)
-        return (self.eigenvectors_ * np.sqrt(self.eigenvalues_)).astype(self._training_dtype)
+        return in_precision(self.eigenvectors_ * np.sqrt(self.eigenvalues_), self._training_dtype)
 
 
 def kpca(

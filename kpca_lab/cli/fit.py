@@ -1,7 +1,7 @@
 """``kpca-lab fit FILE``: SubsetKPCA of a table that may be larger than memory.
 
 The rows of an NPY, HDF5, Parquet or CSV file, a zarr array or a folder of Parquet files are read in blocks.
-Printed are the variances along the components in feature space.
+Printed are the shares of the variance in feature space that the components explain.
 """
 
 import argparse
@@ -21,7 +21,7 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fit, write what is asked for, print the variances; return the exit code."""
+    """Fit, write what is asked for, print what the components explain; return the exit code."""
     chosen = _parser().parse_args(arguments)
     try:
         if chosen.model and chosen.scaling:
@@ -95,8 +95,9 @@ def _fit(chosen: argparse.Namespace) -> int:
         verbose=verbose,
     ).fit(source)
     print(f"{source.n_rows} rows x {source.n_columns} columns, gamma = {model.gamma_:.6g}")
-    for number, square in enumerate(model.eigenvalues_ / model.n_samples_seen_, start=1):
-        print(f"component {number}: variance {square:.6g} in feature space")
+    shares = model.explained_variance_ratio_
+    for number, (share, total) in enumerate(zip(shares, np.cumsum(shares)), start=1):
+        print(f"component {number}: {share:.4%} of the variance in feature space, {total:.4%} so far")
     if chosen.model:
         model.operator_.save(chosen.model)
     if chosen.scores:

@@ -32,7 +32,8 @@ class BlockwiseEstimator(OperatorEstimator):
             )
         if reset:
             self.n_features_in_ = source.n_columns
-            vars(self).pop("feature_names_in_", None)
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
         self._check_columns(source)
         if source.known_rows is not None and source.known_rows < min_samples:
             raise ValueError(f"At least {min_samples} samples are needed, got {source.known_rows}.")

@@ -180,7 +180,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
             For a precomputed kernel, the kernel matrix of the samples.
         y : ignored
 
@@ -193,7 +193,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
         self._begin(samples, kernel, basis, centroid)
-        self._add(samples)
+        self._add(samples, first=True)
         self._samples_of_mean = samples if centroid == "mean" else None
         self._solve()
         return self
@@ -228,12 +228,20 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
             self._begin(samples, kernel, basis, centroid)
         self._forget_solution()
         self._samples_of_mean = None
-        self._add(samples)
+        self._add(samples, first)
         return self
 
-    def _add(self, samples):
-        for block in self._blocks_of(samples, self.statistics_.frame.kernel, "fit"):
-            self.statistics_.add(block)
+    def _add(self, samples, first):
+        begun = None if first or not isinstance(samples, RowSource) else deepcopy(self.statistics_)
+        try:
+            for block in self._blocks_of(samples, self.statistics_.frame.kernel, "fit"):
+                self.statistics_.add(block)
+        except BaseException:
+            if isinstance(samples, RowSource):  # some row may be bad when others have been added
+                self._forget()
+                if begun is not None:
+                    self.statistics_ = begun
+            raise
 
     def estimate_gap(self, X, *, n_samples: int = 2000, random_state=None) -> GapEstimate:
         """Estimate how far ``error_`` is above that of full KPCA, more sharply than ``gap_bound_``.

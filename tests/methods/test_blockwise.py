@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from kpca_lab import SubsetKPCA
 from kpca_lab.metrics import empirical_error
@@ -125,6 +126,21 @@ def test_what_needs_all_samples_is_refused(mapped):
         model(gamma=1e-4).fit([bad[:100], bad[100:]])
     with pytest.raises(ValueError, match="too large for kernel"):
         model(kernel="poly", gamma=1.0).fit([X[:5], X[5:] * 1e60])
+
+
+def test_a_bad_row_in_the_midst_leaves_nothing_half_done():
+    bad = X.astype(float)
+    bad[600, 1] = np.nan
+    fitted = model(gamma=1e-4)
+    with pytest.raises(ValueError, match="Row 600 holds"):
+        fitted.fit([bad])
+    with pytest.raises(NotFittedError):
+        fitted.transform(X[:5].astype(float))
+    fitted.partial_fit(X[:100].astype(float))
+    with pytest.raises(ValueError, match="Row 600 holds"):
+        fitted.partial_fit([bad])
+    assert fitted.n_samples_seen_ == 100
+    agrees(fitted, model(gamma=1e-4).fit(X[:100].astype(float)))
 
 
 def test_widths_by_rule_are_those_of_the_array():

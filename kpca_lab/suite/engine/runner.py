@@ -199,7 +199,15 @@ class _Run:
     def _complete(self, plan):
         if self.compact:
             custom = plan.records_name.startswith("custom/")
-            plan.store.compact(plan.name, plan.jobs, into=plan.records_name, keep_others=custom)
+            path = plan.store.compact(plan.name, plan.jobs, into=plan.records_name, keep_others=custom)
+            if path.exists() and not custom:
+                plan.store.write_settings(plan.name, _of_the_values(plan.settings))
+
+
+def _of_the_values(settings):
+    """The settings that say what was computed, without those on how, where and by which command."""
+    how = {"title", "limits", "workers", "threads", "force", "results_dir", "changes", "command"}
+    return {name: value for name, value in dataclasses.asdict(settings).items() if name not in how}
 
 
 def _environment_folder(plan):

@@ -3,7 +3,8 @@
 ``jobs/<experiment>/<id>.json`` is written once a job has ended, by a rename, so it is there as a whole or not
 at all. ``records/<paper>/<item>.csv`` holds the rows of all jobs of the experiment, sorted, and is made
 from the job files when the experiment is complete. It is enough by itself: jobs whose rows it
-holds are done, also in a fresh clone that has no job files.
+holds are done, also in a fresh clone that has no job files. ``<item>.settings.json`` beside it holds the
+settings that it was made with, so that whoever judges it needs no configuration.
 """
 
 import io
@@ -203,6 +204,19 @@ class Store:
         for path in (self.root / "arrays" / name).glob("*.npz"):
             if path.stem not in jobs:
                 path.unlink(missing_ok=True)
+
+    def settings_path(self, name: str) -> Path:
+        """The settings that the records of an experiment were made with."""
+        return self.records_path(name).with_suffix(".settings.json")
+
+    def write_settings(self, name: str, settings: dict) -> None:
+        """Keep the settings of an experiment beside its records."""
+        text = json.dumps(settings, indent=1, sort_keys=True)
+        write_atomically(self.settings_path(name), f"{text}\n".encode())
+
+    def settings(self, name: str) -> dict:
+        """The settings that the records of an experiment were made with; empty if none are kept."""
+        return read_json(self.settings_path(name))
 
     def records(self, name: str) -> pd.DataFrame:
         """The records of an experiment; empty if there are none."""

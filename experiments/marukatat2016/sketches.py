@@ -9,7 +9,6 @@ The bounds are about the matrix of dot products: with the empirical kernel map, 
 of Eq. (3) are divided by its largest eigenvalue.
 """
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -27,6 +26,7 @@ from kpca_lab.methods.subset import SubsetKPCA
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
+from kpca_lab.suite.measure.timing import timed
 
 ITEMS = ["marukatat2016/kernel", "marukatat2016/covariance"]
 SKETCHES = ("gaussian", "count")
@@ -148,16 +148,6 @@ def measured(values, vectors, found_values, found_vectors, bounds: Bounds | None
     if metrics["gap_condition"] <= 1:
         metrics |= {"subspace_bound": bound, "subspace_bound_ratio": distance / bound}
     return metrics
-
-
-def timed(fit, repeats: int):
-    """The result of a function, and the median of its seconds."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = fit()
-        seconds.append(time.perf_counter() - start)
-    return result, float(np.median(seconds))
 
 
 def peak_memory(fit) -> float:

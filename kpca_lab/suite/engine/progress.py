@@ -8,23 +8,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
-__all__ = ["Progress", "duration"]
+from kpca_lab.suite.measure.timing import duration
+
+__all__ = ["Progress"]
 
 # Seconds between plain lines: a sweep of thousands of jobs should not give thousands of lines.
 LINE_EVERY = 2.0
-
-
-def duration(seconds: float) -> str:
-    """A time in words: ``8.1 s``, ``2:05 min``, ``1:02:03 h``.
-
-    >>> duration(8.06), duration(125), duration(3723)
-    ('8.1 s', '2:05 min', '1:02:03 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d} h" if hours else f"{minutes}:{rest:02d} min"
 
 
 class Progress:

@@ -5,9 +5,9 @@ import json
 from dataclasses import dataclass, field
 
 from kpca_lab.suite.engine.plan import Plan
-from kpca_lab.suite.engine.progress import duration
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.measure.timing import duration
 
 __all__ = ["Failure", "Summary", "write_summary"]
 

@@ -1,18 +1,17 @@
 """Chin & Suter 2006, figures: contours, manifold data sets, and the drift and cost of many updates."""
 
-import time
-
 import numpy as np
-import pandas as pd
 
-from experiments.common.stated import kernel_value, stated, stated_all
+from experiments.common.stated import sigma, stated
 from kpca_lab import FullKPCA, IncrementalKPCA, SubsetKPCA
 from kpca_lab.datasets import load_dataset
 from kpca_lab.datasets.seeds import derive_seed
 from kpca_lab.selectors import get_selector
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
+from kpca_lab.suite.measure.timing import Stopwatch
 from kpca_lab.suite.render import figures, style
 from kpca_lab.suite.render.plots.pictures import ORDER_MAP, mosaic
 
@@ -73,7 +72,7 @@ def figure2_run(job):
 def figure2(records, arrays):
     """Batch above, incremental below."""
     (found,) = arrays.values()
-    correlations = figures.with_parameters(records).sort_values("component").value.tolist()
+    correlations = records.sort_values("component").value.tolist()
     panels = []
     for method in ("full", "incremental"):
         own = figures.component_panels(
@@ -87,18 +86,18 @@ def figure2(records, arrays):
 
 
 @experiment.cells("chin2006/figure2")
-def figure2_cells(records):
+def figure2_cells(records, settings):
     """The number of vectors and their distribution, and the kernel."""
-    n = figures.with_parameters(records).n.max()
+    n = records.n.max()
     X = load_dataset("parabola", n=int(n)).X
     used = {
         "largest absolute value of x in the synthetic problems": np.abs(X[:, 0]).max(),
         "vectors of the synthetic problem of Figure 2": n,
         "dimension of the synthetic problem of Figure 2": X.shape[1],
         "standard deviation of the noise": np.std(X[:, 1] - X[:, 0] ** 2),
-        "sigma of the kernel of Figure 2": kernel_value(records, "sigma"),
+        "sigma of the kernel of Figure 2": sigma(records),
     }
-    return stated_all("chin2006", "Section 6", used)
+    return stated("Section 6", used)
 
 
 @experiment.run("chin2006/figure3")
@@ -181,7 +180,7 @@ def _picture(images, per_row=5):
 
 
 @experiment.cells("chin2006/figure3")
-def figure3_cells(records):
+def figure3_cells(records, settings):
     """The numbers of samples and the kernels."""
     columns = {
         "swiss_roll_hole": "vectors of the perforated Swiss roll",
@@ -189,19 +188,21 @@ def figure3_cells(records):
         "frey": "Frey Face images",
     }
     kernels = {
-        "swiss_roll_hole": ("sigma", "sigma of the kernel of the Swiss roll"),
-        "teapots": ("degree", "degree of the kernel of the Teapot images"),
-        "frey": ("degree", "degree of the kernel of the Frey Face images"),
+        "swiss_roll_hole": (sigma, "sigma of the kernel of the Swiss roll"),
+        "teapots": (_degree, "degree of the kernel of the Teapot images"),
+        "frey": (_degree, "degree of the kernel of the Frey Face images"),
     }
     cells = []
     for name, n in records.groupby("dataset").m.max().items():
-        cell = stated("chin2006", "Section 6", columns[name], float(n))
-        if name == "teapots" and n == 100:
-            cell["note"] = "only 100 of the frames can be had"
-        name_of_value, column = kernels[name]
-        value = kernel_value(records[records.dataset == name], name_of_value)
-        cells += [cell, stated("chin2006", "Section 6", column, value)]
-    return pd.concat(cells)
+        note = "only 100 of the frames can be had" if name == "teapots" and n == 100 else ""
+        parameter, column = kernels[name]
+        cells += stated("Section 6", {columns[name]: n}, note=note)
+        cells += stated("Section 6", {column: parameter(records[records.dataset == name])})
+    return cells
+
+
+def _degree(records):
+    return only_value(records, "degree")
 
 
 @experiment.run("chin2006/figure4")
@@ -228,10 +229,9 @@ def figure4(records, arrays):
 
 
 @experiment.cells("chin2006/figure4")
-def figure4_cells(records):
+def figure4_cells(records, settings):
     """The number of components."""
-    shown = figures.with_parameters(records).component.max()
-    return stated("chin2006", "Section 6", "components shown of the manifold data sets", shown)
+    return stated("Section 6", {"components shown of the manifold data sets": records.component.max()})
 
 
 @experiment.jobs("chin2006/figure_drift")
@@ -271,9 +271,9 @@ def drift_run(job):
     if options["compression"]:
         rows.append(row(job, "n_points_limit", (r + 1) * options["n_preimages"], **common))
     for update in range(1, updates + 1):
-        start = time.perf_counter()
-        model.partial_fit(X[(update - 1) * size : update * size])
-        seconds.append(time.perf_counter() - start)
+        with Stopwatch() as watch:
+            model.partial_fit(X[(update - 1) * size : update * size])
+        seconds.append(watch.seconds)
         labels = common | {"m": model.n_points_, "parameters": {"update": update}}
         if update in windows:
             rows.append(row(job, "update_seconds", np.median(seconds), **labels))
@@ -322,8 +322,7 @@ def principal_angles(model, reference):
 @experiment.figure("chin2006/figure_drift")
 def drift_figure(records, arrays):
     """Angles over the updates; time of an update and number of points."""
-    rows = figures.with_parameters(records)
-    angles = rows[rows.metric == "principal_angle"]
+    angles = records[records.metric == "principal_angle"]
     largest = angles.groupby(["dataset", "method", "update"]).value.agg(largest="max", median="median")
     panels = {"Largest angle": {}, "Median angle": {}}
     costs = {"Time of an update [s]": {}, "Points kept": {}}
@@ -334,7 +333,7 @@ def drift_figure(records, arrays):
             value = own[column].to_numpy()
             panels[title][text] = (update, np.where(value > 0, value, np.nan))
     for metric, title in (("update_seconds", "Time of an update [s]"), ("n_points", "Points kept")):
-        for (name, method), own in rows[rows.metric == metric].groupby(["dataset", "method"]):
+        for (name, method), own in records[records.metric == metric].groupby(["dataset", "method"]):
             own = own.sort_values("update")
             costs[title][_run_text(name, method)] = (own["update"].to_numpy(), own.value.to_numpy())
     return {

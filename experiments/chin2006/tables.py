@@ -1,17 +1,16 @@
 """Chin & Suter 2006, tables: training times, and Kernel Eigenfaces on the Yale Face Database B."""
 
-import time
-
 import numpy as np
-import pandas as pd
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments.common.stated import configured, kernel_value, stated, stated_all
+from experiments.common.stated import sigma, stated
 from kpca_lab import FullKPCA, HebbianKPCA, IncrementalKPCA
 from kpca_lab.datasets.seeds import derive_rng
-from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_text, load_samples
+from kpca_lab.suite.measure.timing import Stopwatch
 from kpca_lab.suite.render import figures
 
 TABLE2 = ("chin2006/table2", "chin2006/table2_unit_norm", "chin2006/table2_extended")
@@ -45,26 +44,24 @@ def table1_run(job):
     rows = []
     for method, (model, kernel) in models.items():
         for repeat in range(settings["repeats"]):
-            start, cpu_start = time.perf_counter(), time.process_time()
-            model.fit(X)
-            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+            with Stopwatch() as watch:
+                model.fit(X)
             labels = {"r": r, "kernel": kernel_text(kernel), "parameters": {"n": len(X), "repeat": repeat}}
-            for metric, value in (("runtime", seconds), ("cpu_time", cpu_seconds)):
-                rows.append(row(job, metric, value, method=method, seconds=seconds, **labels))
+            for metric, value in (("runtime", watch.seconds), ("cpu_time", watch.cpu_seconds)):
+                rows.append(row(job, metric, value, method=method, seconds=watch.seconds, **labels))
     return Outcome(rows)
 
 
 @experiment.cells("chin2006/table1")
-def table1_cells(records):
+def table1_cells(records, settings):
     """Median times for the printed numbers of vectors, and the degree of KHA's kernel."""
-    rows = figures.with_parameters(records)
-    rows = rows[(rows.metric == "runtime") & rows.n.isin(PRINTED_SIZES)]
-    times = _cells(
-        ("table1", f"{n:.0f} vectors", LABELS[method], values.median(), values.std(), len(values), "", True)
-        for (n, method), values in rows.groupby(["n", "method"]).value
-    )
-    degree = kernel_value(records[records.method == "hebbian"], "degree")
-    return pd.concat([times, stated("chin2006", "Section 6", "degree of the kernel of KHA", degree)])
+    rows = records[(records.metric == "runtime") & records.n.isin(PRINTED_SIZES)]
+    cells = []
+    for (n, method), values in rows.groupby(["n", "method"]).value:
+        about = {"ours_sd": values.std(), "trials": len(values)}
+        cells.append(Cell("table1", f"{n:.0f} vectors", LABELS[method], values.median(), **about))
+    degree = only_value(records[records.method == "hebbian"], "degree")
+    return cells + stated("Section 6", {"degree of the kernel of KHA": degree})
 
 
 @experiment.figure("chin2006/table1")
@@ -112,18 +109,17 @@ def table2_run(job):
             rows.append(row(job, metric, value, method=method, **labels))
 
     incremental = IncrementalKPCA(n_components=r, **job.kernel, **settings["incremental"])
-    seconds, begin = 0.0, 0
+    in_all, begin = Stopwatch(), 0
     for n in sizes:
-        start = time.perf_counter()
-        batch = FullKPCA(n_components=r, **job.kernel).fit(faces.train[:n])
-        record(batch, "full", n, time.perf_counter() - start)
-        start = time.perf_counter()
-        while begin < n:
-            end = min(begin + settings["incremental"]["batch_size"], n)
-            incremental.partial_fit(faces.train[begin:end])
-            begin = end
-        seconds += time.perf_counter() - start
-        record(incremental, "incremental", n, seconds)
+        with Stopwatch() as watch:
+            batch = FullKPCA(n_components=r, **job.kernel).fit(faces.train[:n])
+        record(batch, "full", n, watch.seconds)
+        with in_all:
+            while begin < n:
+                end = min(begin + settings["incremental"]["batch_size"], n)
+                incremental.partial_fit(faces.train[begin:end])
+                begin = end
+        record(incremental, "incremental", n, in_all.seconds)
     return Outcome(rows)
 
 
@@ -152,64 +148,54 @@ class Faces:
 
 
 @experiment.cells("chin2006/table2")
-def table2_cells(records):
+def table2_cells(records, settings):
     """Our figures beside the printed ones, which are of other images: shown, not judged; and the settings."""
-    rows = figures.with_parameters(records)
-    n_all = rows.n.max()
-    smaller = rows.n[rows.n < n_all]
+    n_all = records.n.max()
+    smaller = records.n[records.n < n_all]
     subset = 1000 if (smaller == 1000).any() else smaller.max()
     columns = {"classification_error": "Error rate (%)", "errors": "errors", "test_images": "test images"}
     cells = []
     for printed, n, methods in ((1000, subset, ("full", "incremental")), (5000, n_all, ("incremental",))):
-        own = rows[(rows.n == n) & rows.method.isin(methods) & rows.metric.isin(columns)]
+        own = records[(records.n == n) & records.method.isin(methods) & records.metric.isin(columns)]
         for entry in own.itertuples():
-            kernel = "rbf sigma = 1" if entry.kernel.startswith("rbf") else "poly d = 2"
+            kernel = "rbf sigma = 1" if entry.kernel_name == "rbf" else "poly d = 2"
             label = f"{LABELS[entry.method]}, {printed}, {kernel}"
             value = entry.value * (100 if entry.metric == "classification_error" else 1)
             note = f"{n:.0f} of {n_all:.0f} training images of the multi-pose part"
-            cells.append(("table2", label, columns[entry.metric], value, np.nan, 1, note, False))
-    return pd.concat([_cells(cells), _table2_settings(records, subset)])
+            about = {"trials": 1, "note": note, "comparable": False}
+            cells.append(Cell("table2", label, columns[entry.metric], value, **about))
+    return cells + _table2_settings(records, subset, settings)
 
 
-def _table2_settings(records, subset):
-    settings, r = configured(records), records.r.max()
-    own = settings.parameters["incremental"]
+def _table2_settings(records, subset, settings):
+    r, own = records.r.max(), settings["parameters"]["incremental"]
     n, c = own["n_preimages"], own["batch_size"]
-    cells = stated_all(
-        "chin2006",
+    cells = stated(
         "Section 6",
         {
-            "height and width of the Yale B images": settings.datasets["yaleb"]["options"]["size"][0],
+            "height and width of the Yale B images": settings["datasets"]["yaleb"]["options"]["size"][0],
             "r of Kernel Eigenfaces": r,
             "n of Kernel Eigenfaces": n,
             "c of Kernel Eigenfaces": c,
             "rows of L": r,
             "columns of L, beta and Omega": c + 1,
-            "rows of beta and Omega": n * (r + 1) + c,
             "rows and columns of M_H and K": c + 1,
             "images in the subset of Set 1": subset,
-            "degree of the polynomial kernel of Kernel Eigenfaces": kernel_value(records, "degree"),
-            "sigma of the Gaussian kernel of Kernel Eigenfaces": kernel_value(
-                records[records.kernel.str.startswith("rbf")], "sigma"
-            ),
+            "degree of the polynomial kernel of Kernel Eigenfaces": only_value(records, "degree"),
+            "sigma of the Gaussian kernel of Kernel Eigenfaces": sigma(records[records.kernel_name == "rbf"]),
             "Kernel Eigenfaces that the images are projected on": r,
-            "nearest neighbours": settings.parameters["n_neighbors"],
+            "nearest neighbours": settings["parameters"]["n_neighbors"],
         },
     )
-    cells.loc[cells.column == "rows of beta and Omega", "note"] = (
-        "n (r + 1) + c: n is read as for each component"
-    )
-    return cells
+    note = "n (r + 1) + c: n is read as for each component"
+    return cells + stated("Section 6", {"rows of beta and Omega": n * (r + 1) + c}, note=note)
 
 
 @experiment.figure(*TABLE2)
 def table2_figure(records, arrays):
     """Error over the number of training images."""
-    rows = figures.with_parameters(records)
-    rows = rows[rows.metric == "classification_error"]
-    titles = rows.kernel.map(
-        lambda text: "RBF, $\\sigma$ = 1" if text.startswith("rbf") else "Polynomial, $d$ = 2"
-    )
+    rows = records[records.metric == "classification_error"]
+    titles = rows.kernel_name.map({"rbf": "RBF, $\\sigma$ = 1", "poly": "Polynomial, $d$ = 2"})
     rows = rows.assign(value=100 * rows.value, metric="error_rate", dataset=titles)
     name = f"{rows.experiment.iloc[0].split('/')[1]}_errors"
     fig = figures.curves(
@@ -222,8 +208,3 @@ def table2_figure(records, arrays):
         columns=2,
     )
     return {name: fig}
-
-
-def _cells(rows):
-    columns = ["table", "row", "column", "ours", "ours_sd", "trials", "note", "comparable"]
-    return pd.DataFrame(rows, columns=columns)

@@ -5,7 +5,7 @@ import numpy as np
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.render import style
 from kpca_lab.suite.render.plots.curves import finish, grid, scales, tidy_log_ticks
-from kpca_lab.suite.render.plots.prepare import usable, with_parameters
+from kpca_lab.suite.render.plots.prepare import usable
 
 LABELS = {"gaussian": "random projection", "count": "count sketch"}
 BOUND = {"color": "#5F5F5F", "linewidth": 1.0}
@@ -13,7 +13,7 @@ SIZE = "Sketch size $q$ or basis size $m$"
 
 
 def _rows(records):
-    rows = with_parameters(usable(records))
+    rows = usable(records)
     return rows.assign(sketch=rows["sketch"].fillna("") if "sketch" in rows else "")
 
 

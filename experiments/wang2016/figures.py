@@ -3,11 +3,10 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from experiments.common.stated import configured, kernel_value, stated_all
+from experiments.common.stated import count_parts, one_job_for_each, sigma, stated
 from kpca_lab import ElasticNetKPCA, FullKPCA, SubsetKPCA
 from kpca_lab.datasets import load_dataset
 from kpca_lab.datasets.seeds import derive_rng
@@ -15,7 +14,7 @@ from kpca_lab.datasets.synthetic import CLUSTER_CENTRES
 from kpca_lab.kernels import Kernel
 from kpca_lab.metrics import empirical_error
 from kpca_lab.selectors import get_selector
-from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
 from kpca_lab.suite.render import figures
@@ -23,6 +22,9 @@ from kpca_lab.suite.render import figures
 ITEMS = ("figure1", "figure2", "figure3", "figure4")
 # Steps of a pass that are kept for the figures.
 MOST_STEPS = 300
+
+experiment.jobs("wang2016/text")(one_job_for_each)
+experiment.run("wang2016/text")(count_parts)
 
 
 @experiment.jobs(*(f"wang2016/{item}" for item in ITEMS))
@@ -295,22 +297,20 @@ def tradeoff_figure(records, arrays):
 
 
 @experiment.cells("wang2016/text")
-def text_cells(records):
+def text_cells(records, settings):
     """Training and test images of MNIST."""
     columns = {"n_samples": "MNIST training images", "n_test": "MNIST test images"}
     counts = records[records.metric.isin(columns) & (records.dataset == "mnist")]
-    found = [("text", "Section IV-B", columns[entry.metric], entry.value) for entry in counts.itertuples()]
-    return pd.DataFrame(found, columns=["table", "row", "column", "ours"])
+    return [Cell("text", "Section IV-B", columns[entry.metric], entry.value) for entry in counts.itertuples()]
 
 
 @experiment.cells("wang2016/figure1", "wang2016/figure2", "wang2016/figure3")
-def cells(records):
-    """The samples and the settings; not to be judged where the profile reduces them on purpose."""
+def cells(records, settings):
+    """The samples and the settings."""
     item = records.experiment.iloc[0].split("/")[1]
-    n, sigma = int(records[records.method == "full"].m.max()), kernel_value(records, "sigma")
-    own = {"figure1": _clusters, "figure2": _parabola, "figure3": _images}[item](n, sigma)
-    figure = f"Figure {item[-1]}"
-    settings = configured(records).parameters
+    n = int(records[records.method == "full"].m.max())
+    own = {"figure1": _clusters, "figure2": _parabola, "figure3": _images}[item](n, sigma(records))
+    figure, settings = f"Figure {item[-1]}", settings["parameters"]
     own[f"components, {figure}"] = records[records.method == "full"].r.max()
     first, *again = settings["l1"]
     if len(set(first)) == 1:
@@ -328,10 +328,10 @@ def cells(records):
         "max_iter": "most loops",
     }
     own |= {f"{name}, {figure}": settings["elastic_net"][key] for key, name in names.items()}
-    return stated_all("wang2016", "Section IV-B" if item == "figure3" else "Section IV-A", own)
+    return stated("Section IV-B" if item == "figure3" else "Section IV-A", own)
 
 
-def _clusters(n, sigma):
+def _clusters(n, width):
     clusters = len(CLUSTER_CENTRES)
     data = load_dataset("three_clusters", n_per_cluster=n // clusters)
     centres = {
@@ -343,21 +343,21 @@ def _clusters(n, sigma):
         "clusters": clusters,
         "points in each of three clusters": n / clusters,
         "standard deviation of the clusters": np.sqrt(np.mean((data.X - CLUSTER_CENTRES[data.y]) ** 2)),
-        "sigma^2, Figure 1": sigma**2,
+        "sigma^2, Figure 1": width**2,
         "samples of Figure 1": n,
     }
 
 
-def _parabola(n, sigma):
+def _parabola(n, width):
     X = load_dataset("parabola", n=n).X
     return {
         "samples of the parabola": n,
         "dimension of the parabola's points": X.shape[1],
         "largest absolute value of x of the parabola": np.abs(X[:, 0]).max(),
         "standard deviation of the noise of the parabola": np.std(X[:, 1] - X[:, 0] ** 2),
-        "sigma, Figure 2": sigma,
+        "sigma, Figure 2": width,
     }
 
 
-def _images(n, sigma):
-    return {"MNIST samples used": n, "sigma, Figure 3": sigma}
+def _images(n, width):
+    return {"MNIST samples used": n, "sigma, Figure 3": width}

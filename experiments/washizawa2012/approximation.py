@@ -1,19 +1,18 @@
 """Washizawa 2012, Figures 1 to 6: contour curves, approximation against basis size and time."""
 
-import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from experiments.common.stated import configured, kernel_value, stated, stated_all
+from experiments.common.stated import stated
 from experiments.washizawa2012.over_samples import errors_over_samples
 from kpca_lab.methods.base import check_size
 from kpca_lab.selectors.criterion import check_rank
 from kpca_lab.selectors.forward import ForwardSearch
-from kpca_lab.suite.hooks import experiment
-from kpca_lab.suite.jobs import Job, Outcome, grid_jobs
+from kpca_lab.suite.hooks import Cell, experiment
+from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, with_labels
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.evaluate import Evaluation, Workbench, evaluate
 from kpca_lab.suite.measure.samples import load_samples
 from kpca_lab.suite.targets import import_target
@@ -130,14 +129,14 @@ def _with_note(figure, text):
 
 
 @experiment.cells(f"{PAPER}/figure1")
-def figure1_cells(records):
+def figure1_cells(records, settings):
     """The size of the basis, and the numbers of components."""
     used = {
-        "components of PCA in the example": configured(records).methods["pca"]["params"]["n_components"],
+        "components of PCA in the example": settings["methods"]["pca"]["params"]["n_components"],
         "components of KPCA in the example": records["r"].max(),
         "basis size of the example": records["m"].max(),
     }
-    return stated_all(PAPER, "Section 1", used)
+    return stated("Section 1", used)
 
 
 @experiment.figure(f"{PAPER}/figure1")
@@ -166,10 +165,7 @@ def figure2(records, arrays):
 
 def _with_settings(rows, settings):
     """Rows with further entries in ``parameters``: ``settings(row)`` gives them."""
-    for entry in rows:
-        parameters = json.loads(entry["parameters"]) | settings(entry)
-        entry["parameters"] = json.dumps(parameters, sort_keys=True)
-    return rows
+    return [with_labels(entry, settings(entry)) for entry in rows]
 
 
 def _with_shares(rows, job):
@@ -206,17 +202,16 @@ def figure3(records, arrays):
     ]
     metrics = ["distance_squared", "normalized_empirical_error", "validation_error"]
     figure = curves(shown, metrics, x="basis", band=None, log={"distance_squared": "y"})
-    shares = [json.loads(text)["basis"] for text in records["parameters"].unique()]
     for ax in figure.axes:
-        ax.set_xlim(min(shares) - 0.05, max(shares) + 0.05)
+        ax.set_xlim(records["basis"].min() - 0.05, records["basis"].max() + 0.05)
     return _with_note(figure, "Nys is left out of (c) to (f): its errors are far above, as in the paper.")
 
 
 @experiment.cells(f"{PAPER}/figure3")
-def figure3_cells(records):
+def figure3_cells(records, settings):
     """The number of divisions."""
     divisions = records.groupby("dataset")["split"].nunique().min()
-    return stated(PAPER, "Section 6.3", "divisions into training and validation", divisions)
+    return stated("Section 6.3", {"divisions into training and validation": divisions})
 
 
 @experiment.run(f"{PAPER}/figure4")
@@ -347,28 +342,36 @@ def figure6(records, arrays):
 
 
 @experiment.cells(f"{PAPER}/figure6")
-def figure6_cells(records):
+def figure6_cells(records, settings):
     """The printed errors on our curves: the text does not say at which size they were reached; settings."""
     records = records[records["metric"] == "empirical_error"]
-    n = records["parameters"].map(lambda text: json.loads(text)["n"])
-    comparable = bool((n == 60000).all())
-    cells = []
-    published = load_published().set_index(["paper", "column"])["value"]
+    n, cells = records["n"].min(), []
+    published = load_published(PAPER).set_index("column")["value"]
     for method, name in (("subset", "SubKPCA"), ("cholesky", "ICD")):
         column = f"MNIST training error of {name}"
-        printed = published[PAPER, column]
         curve = records[records["method"] == method].groupby("m")["value"].agg(["mean", "std", "size"])
         if curve.empty:
             continue
-        m = (curve["mean"] - printed).abs().idxmin()
+        m = (curve["mean"] - published[column]).abs().idxmin()
         found = curve.loc[m]
         listed = ", ".join(f"{value:.4g} at {size}" for size, value in curve["mean"].items())
-        note = f"at m = {m}, which is nearest; the text does not say m; our curve: {listed}"
-        if not comparable:
-            note = f"only {n.iloc[0]} samples; {note}"
-        cells.append(("text", "Section 6.5", column, found["mean"], found["std"], found["size"], note))
-    columns = ["table", "row", "column", "ours", "ours_sd", "trials", "note"]
-    errors = pd.DataFrame(cells, columns=columns).assign(comparable=comparable)
-    power = np.log10(kernel_value(records, "gamma"))
+        note = f"at m = {m}, the nearest of {len(curve)}, as the text does not say m; our curve: {listed}"
+        crossing = _size_at(curve["mean"], published[column])
+        note += f"; it passes the printed error at m = {crossing:.0f}" if np.isfinite(crossing) else ""
+        about = {"ours_sd": found["std"], "trials": int(found["size"]), "readings": len(curve)}
+        if n < 60000:
+            about |= {"comparable": False}
+            note = f"only {n:.0f} samples; {note}"
+        cells.append(Cell("text", "Section 6.5", column, found["mean"], note=note, **about))
+    power = np.log10(only_value(records, "gamma"))
     used = {"power of ten for c, Figure 6": power, "components, Figure 6": records["r"].max()}
-    return pd.concat([errors, stated_all(PAPER, "Section 6.5", used)])
+    return cells + stated("Section 6.5", used)
+
+
+def _size_at(curve, error):
+    """The size at which a falling curve has an error, between the sizes of the curve; NaN outside of it."""
+    falling = curve.sort_values()
+    if not falling.iloc[0] <= error <= falling.iloc[-1]:
+        return np.nan
+    sizes = np.log(falling.index.to_numpy(dtype=float))
+    return float(np.exp(np.interp(error, falling.to_numpy(), sizes)))

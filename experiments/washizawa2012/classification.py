@@ -5,17 +5,17 @@ number of components where that mean is least; random basis and K-means centroid
 of classifiers of all 7291 images with those parameters, over as many draws of the basis.
 """
 
-import json
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from experiments.common.shared import shared, shared_all
-from experiments.common.stated import configured, stated_all
+from experiments.common.stated import stated
 from experiments.washizawa2012.class_subspaces import METHODS, count_errors, count_linear_errors
 from experiments.washizawa2012.sizes import CHOSEN_START
 from kpca_lab.datasets import derive_rng, load_dataset
-from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_text, load_samples
 from kpca_lab.suite.targets import import_target
@@ -23,6 +23,8 @@ from kpca_lab.suite.targets import import_target
 VALIDATION = ("washizawa2012/table3", "washizawa2012/table4")
 TEST = ("washizawa2012/table5", "washizawa2012/table6")
 LABELS = {"subset": "SubKp", "reduced": "RKp", "pca": "CLAFIC"}
+STARTS_TRIED = 4  # of K-means
+BOOTSTRAPS = 1000  # resamplings of the divisions, to see how the choice of the parameters scatters
 GRID_PLACES = {"least": 0, "second": 1, "largest": -1}  # the values of a grid that are printed
 
 
@@ -88,9 +90,12 @@ def test(job: Job) -> Outcome:
     for share in errors.shares:
         cases = [case for case in errors.cases() if case[0] in METHODS and case[2] == share]
         best = {case: errors.best(case) for case in cases}
-        gammas = sorted({errors.gammas[g] for g, _ in best.values()})
-        ranks = sorted({errors.ranks[r] for _, r in best.values()})
         everything = share == 1
+        # Without a draw of the basis the choice of the parameters is all that scatters: see by how much.
+        others = {case: errors.bootstrap(case) for case in cases if everything}
+        places = {*best.values(), *(place for found in others.values() for place in found)}
+        gammas = sorted({errors.gammas[g] for g, _ in places})
+        ranks = sorted({errors.ranks[r] for _, r in places})
         found = shared(
             test_counts,
             job.dataset,
@@ -100,12 +105,17 @@ def test(job: Job) -> Outcome:
             log10_gammas=gammas,
             ranks=ranks,
         )
+        where = {
+            place: (gammas.index(errors.gammas[place[0]]), ranks.index(errors.ranks[place[1]]))
+            for place in places
+        }
         for case in cases:
-            g, r = best[case]
-            where = gammas.index(errors.gammas[g]), ranks.index(errors.ranks[r])
-            count = found["counts"][METHODS.index(case[0]), int(case[1])][where]
-            value = count / found["n_new"]
-            rows.append(errors.row(job, case, "classification_error", value, best[case], m=found["m"]))
+            rates = found["counts"][METHODS.index(case[0]), int(case[1])] / found["n_new"]
+            own = {"m": found["m"], "best": best[case]}
+            rows.append(errors.row(job, case, "classification_error", rates[where[best[case]]], **own))
+            for place, part in others[case].items() if everything and job.seed == 0 else []:
+                about = {"m": found["m"], "best": place, "share": part, "n_new": int(found["n_new"])}
+                rows.append(errors.row(job, case, "selected_error", rates[where[place]], **about))
     return Outcome(rows)
 
 
@@ -141,11 +151,19 @@ class Errors:
 
     def best(self, case):
         """Places of the width and the rank with the least mean; the middle of them if there are several."""
-        means = self.rates(case).mean(axis=0)
-        least = np.argwhere(means <= means.min() + 1e-12)
-        return tuple(int(place) for place in least[len(least) // 2])
+        return _least(self.rates(case).mean(axis=0))
 
-    def row(self, job, case, metric, value, best=None, m=None):
+    def bootstrap(self, case):
+        """Such places over resampled divisions, each with the share of the resamplings it is the best in."""
+        rates = self.rates(case)
+        rng = derive_rng("usps", *map(str, case), "bootstrap of the divisions")
+        weights = rng.multinomial(len(rates), np.full(len(rates), 1 / len(rates)), size=BOOTSTRAPS) / len(
+            rates
+        )
+        places = [_least(means) for means in np.tensordot(weights, rates, axes=1)]
+        return {place: places.count(place) / BOOTSTRAPS for place in sorted(set(places))}
+
+    def row(self, job, case, metric, value, best=None, m=None, **about):
         """A row of the records."""
         method, centred, share = case
         kernel = {"kernel": "linear" if method == "pca" else "rbf"}
@@ -160,8 +178,13 @@ class Errors:
             m=self._parts[share][0]["m"] if m is None else m,
             r=None if best is None else self.ranks[best[1]],
             kernel=kernel_text(kernel),
-            parameters={"centered": centred, "basis": share},
+            parameters={"centered": centred, "basis": share, **about},
         )
+
+
+def _least(means):
+    least = np.argwhere(means <= means.min() + 1e-12)
+    return tuple(int(place) for place in least[len(least) // 2])
 
 
 def validation_counts(dataset, split, selector, share, log10_gammas, ranks):
@@ -230,37 +253,59 @@ def _counts(X, labels, new, new_labels, draw, log10_gammas, ranks, *, linear):
 
 
 @experiment.cells(*VALIDATION, *TEST)
-def cells(records: pd.DataFrame) -> pd.DataFrame:
+def cells(records: pd.DataFrame, settings: dict) -> list[Cell]:
     """Mean and standard deviation in percent, for each printed method and share of the basis."""
     rows = records[records.metric == "classification_error"]
-    settings = pd.DataFrame([json.loads(text) for text in rows.parameters], index=rows.index)
-    rows = rows.join(settings)
     table = rows.experiment.iloc[0].partition("/")[2]
     found = []
     for (method, centred, share), group in rows.groupby(["method", "centered", "basis"]):
         label = LABELS[method]
-        started = f"; {CHOSEN_START}" if share < 1 and table in ("table4", "table6") else ""
         if table == "table4" and method == "pca":
             if centred:
                 continue  # the text has no such row
             label = "PCA"
-        chosen = group.iloc[0]
+        started = share < 1 and table in ("table4", "table6")
+        chosen, selection = group.iloc[0], Selection.of(records, method, centred, share)
+        notes = [f"{chosen.kernel}, r = {chosen.r}", CHOSEN_START if started else "", selection.text]
         found.append(
-            {
-                "table": table,
-                "row": f"{label} ({'c' if centred else 'nc'})",
-                "column": f"{100 * share:g} %",
-                "ours": 100 * group.value.mean(),
-                "ours_sd": 100 * group.value.std(ddof=1) if len(group) > 1 else np.nan,
-                "trials": len(group),
-                "note": f"{chosen.kernel}, r = {chosen.r}{started}",
-            }
+            Cell(
+                table,
+                f"{label} ({'c' if centred else 'nc'})",
+                f"{100 * share:g} %",
+                100 * group.value.mean(),
+                ours_sd=100 * group.value.std(ddof=1),
+                trials=len(group),
+                note="; ".join(filter(None, notes)),
+                readings=STARTS_TRIED if started else 1,
+                selection_sd=100 * selection.sd,
+            )
         )
-    frames = [pd.DataFrame(found)]
     if table == "table3":
-        grid = _grid(configured(records))
+        grid = settings["parameters"]["log10_gammas"], settings["n_components"]
         used = {"USPS divisions": rows.split.nunique()}
-        for name, values in (("power of ten for c", grid["log10_gammas"]), ("r", grid["ranks"])):
+        for name, values in zip(("power of ten for c", "r"), grid):
             used |= {f"{place} {name}, USPS": values[k] for place, k in GRID_PLACES.items()}
-        frames.append(stated_all("washizawa2012", "Section 6.4", used))
-    return pd.concat(frames)
+        found += stated("Section 6.4", used)
+    return found
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the test error of a case would differ, had the validation been on other divisions."""
+
+    sd: float = float("nan")
+    text: str = ""
+
+    @classmethod
+    def of(cls, records, method, centred, share):
+        """From the records of the bootstrap, where there are any."""
+        chosen = (records.method == method) & (records.centered == centred) & (records.basis == share)
+        rows = records[chosen & (records.metric == "selected_error")]
+        if rows.empty:
+            return cls()
+        shares = rows.groupby("value").share.sum().sort_values(ascending=False)
+        n = rows.n_new.iloc[0]
+        listed = ", ".join(f"{value * n:.0f} errors in {100 * part:.0f} %" for value, part in shares.items())
+        mean = np.average(shares.index, weights=shares)
+        variance = np.average((shares.index - mean) ** 2, weights=shares)
+        return cls(float(np.sqrt(variance)), f"with other divisions (bootstrap): {listed}")

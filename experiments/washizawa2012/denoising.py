@@ -14,14 +14,15 @@ import scipy.linalg
 from scipy import ndimage
 
 from experiments.common.shared import shared
-from experiments.common.stated import configured, kernel_value, stated_all
+from experiments.common.stated import stated
 from kpca_lab import ReducedKPCA, SubsetKPCA
 from kpca_lab.datasets import derive_rng, load_dataset
 from kpca_lab.preimage import preimage
 from kpca_lab.selectors import KMeansSelector
 from kpca_lab.suite.errors import MissingPackageError
-from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_text
 from kpca_lab.suite.render.figures import image_grid
 
@@ -33,6 +34,8 @@ LABELS = {"subset": "SubKp ({m})", "reduced": "RKp ({m})", "wiener": "WF", "medi
 PRINTED = {f"{name} ({m})" for name in ("SubKp", "RKp") for m in (100, 500, 1000)} | {"WF", "Median", "BM3D"}
 # The printed figures fit images that go on periodically (or stand in a mosaic); the others are recorded too.
 OTHER_BORDERS = ("constant", "reflect", "nearest", "mirror")
+# How many readings were tried: centroids or the samples nearest to them; ways to go on beyond the border.
+READINGS = {"subset": 2, "reduced": 2, "median": 7}
 BM3D_IMAGES = 200  # a third of a second each
 # A step below this share of the spread of the centroids changes an error by less than the printed digits.
 PREIMAGE = {"tol": 1e-4, "max_iter": 50, "n_restarts": 1}
@@ -315,64 +318,57 @@ def best_parameters(dataset, method, m, seed, passes, level, noise, log10_gammas
 
 
 @experiment.cells(*TABLES)
-def cells(records: pd.DataFrame) -> pd.DataFrame:
+def cells(records: pd.DataFrame, settings: dict) -> list[Cell]:
     """Mean and standard deviation over the test images, for each printed method and level of noise."""
-    settings = pd.DataFrame([json.loads(text) for text in records.parameters], index=records.index)
-    rows = records.join(settings)
-    table = rows.experiment.iloc[0].partition("/")[2]
+    table = records.experiment.iloc[0].partition("/")[2]
     found = []
-    for (method, m, level), group in rows.groupby(["method", "m", "level"], dropna=False):
-        values = group.set_index("metric").value
-        kernel, r = group.kernel.iloc[0], group.r.iloc[0]
-        note = "" if pd.isna(r) else f"{kernel}, r = {r}"
-        if method == "bm3d":
-            note = f"the bm3d package on the first {group.images.iloc[0]} images"
+    for (method, m, level), group in records.groupby(["method", "m", "level"], dropna=False):
         label = LABELS.get(method, "").format(m=m)
         if label not in PRINTED:
             continue
+        values, r = group.set_index("metric").value, group.r.iloc[0]
+        note = "" if pd.isna(r) else f"{group.kernel.iloc[0]}, r = {r}"
+        if method == "bm3d":
+            note = f"the bm3d package on the first {group.images.iloc[0]} images"
         found.append(
-            {
-                "table": table,
-                "row": label,
-                "column": f"sigma = {level:g}" if table == "table7" else f"p = {level:.2f}",
-                "ours": values["denoising_mse"],
-                "ours_sd": values["denoising_sd"],
-                "trials": group.images.iloc[0],
-                "note": note,
-            }
+            Cell(
+                table,
+                label,
+                f"sigma = {level:g}" if table == "table7" else f"p = {level:.2f}",
+                values["denoising_mse"],
+                ours_sd=values["denoising_sd"],
+                trials=int(group.images.iloc[0]),
+                note=note,
+                readings=READINGS.get(method, 1),
+            )
         )
-    if table == "table7":
-        found += _not_run({entry["row"] for entry in found}, sorted(rows.level.unique()))
-        settings = configured(records).parameters
-        powers, step = settings["log10_gammas"], settings["rank_step"]
-        used = {
-            "largest pixel value": WHITE,
-            "least r, denoising": step,
-            "second r, denoising": 2 * step,
-            "third r, denoising": 3 * step,
-            "least power of ten for c, denoising": powers[0],
-            "second power of ten for c, denoising": powers[1],
-            "largest power of ten for c, denoising": powers[-1],
-        }
-        return pd.concat([pd.DataFrame(found), stated_all("washizawa2012", "Section 6.5", used)])
-    return pd.DataFrame(found)
+    if table == "table8":
+        return found
+    found += _not_run({cell.row for cell in found}, sorted(records.level.unique()))
+    powers, step = (settings["parameters"][name] for name in ("log10_gammas", "rank_step"))
+    used = {
+        "largest pixel value": WHITE,
+        "least r, denoising": step,
+        "second r, denoising": 2 * step,
+        "third r, denoising": 3 * step,
+        "least power of ten for c, denoising": powers[0],
+        "second power of ten for c, denoising": powers[1],
+        "largest power of ten for c, denoising": powers[-1],
+    }
+    return found + stated("Section 6.5", used)
 
 
 def _not_run(rows, levels):
     reason = "only in the paper profile, with the package bm3d"
-    return [
-        {"table": "table7", "row": "BM3D", "column": f"sigma = {level:g}", "ours": np.nan, "note": reason}
-        for level in levels
-        if "BM3D" not in rows
-    ]
+    columns = [] if "BM3D" in rows else [f"sigma = {level:g}" for level in levels]
+    return [Cell("table7", "BM3D", column, np.nan, note=reason) for column in columns]
 
 
 @experiment.cells(FIGURE)
-def figure_cells(records: pd.DataFrame) -> pd.DataFrame:
+def figure_cells(records: pd.DataFrame, settings: dict) -> list[Cell]:
     """The number of images and the noise."""
-    settings = json.loads(records.parameters.iloc[0])
-    used = {"images of Figure 7": settings["images"], "sigma of Figure 7": settings["level"]}
-    return stated_all("washizawa2012", "Section 6.5", used)
+    names = {"images": "images of Figure 7", "level": "sigma of Figure 7"}
+    return stated("Section 6.5", {text: only_value(records, name) for name, text in names.items()})
 
 
 @experiment.figure(FIGURE)
@@ -380,7 +376,7 @@ def figure(records, arrays):
     """Four mosaics: original, noisy, SubKPCA, reduced KPCA."""
     (images,) = arrays.values()
     errors = records[records.metric == "denoising_mse"].set_index("method")
-    level = json.loads(records.parameters.iloc[0])["level"]
+    level = only_value(records, "level")
     titles = {
         "original": "Original",
         "noisy": rf"Noisy, Gaussian, $\sigma = {level:g}$",
@@ -392,7 +388,7 @@ def figure(records, arrays):
         if name in images:
             if name in errors.index:
                 found = errors.loc[name]
-                power = np.log10(kernel_value(errors.loc[[name]], "gamma"))
+                power = np.log10(found.gamma)
                 title += f"\n$m = {int(found.m)}$, $r = {int(found.r)}$, $c = 10^{{{power:.1f}}}$"
             groups[title] = images[name]
     return image_grid(groups, vmin=0, vmax=WHITE)

@@ -2,12 +2,11 @@
 
 from itertools import product
 
-import pandas as pd
-
-from experiments.common.stated import kernel_value, stated_all
+from experiments.common.stated import count_parts, one_job_for_each, stated
 from kpca_lab.datasets import load_dataset
-from kpca_lab.suite.hooks import experiment
+from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Outcome, row
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import load_samples
 
 METHODS = {
@@ -18,10 +17,15 @@ METHODS = {
 }
 SELECTORS = {"random": "Random", "kmeans": "K-means", "forward": "Forward"}
 CHOSEN_START = "K-means from random samples: a start chosen with the printed figures in view"
+# How many readings of Table 1 were tried: the start of K-means, and what forward search starts with and adds.
+READINGS = {"random": 1, "kmeans": 2, "forward": 5}
+
+experiment.jobs("washizawa2012/table2", "washizawa2012/text")(one_job_for_each)
+experiment.run("washizawa2012/text")(count_parts)
 
 
 @experiment.cells("washizawa2012/table1")
-def table1_cells(records):
+def table1_cells(records, settings):
     """Mean and standard deviation over the trials; the rows called D hold D^2/r."""
     measures = {"normalized_empirical_error": "E_emp ratio", "distance_per_component": "D"}
     printed = records["method"].isin(METHODS) & records["selector"].isin(SELECTORS)
@@ -29,14 +33,19 @@ def table1_cells(records):
     cells = []
     for (metric, selector, method), values in own.groupby(["metric", "selector", "method"])["value"]:
         label = f"{measures[metric]}, {SELECTORS[selector]}"
-        note = CHOSEN_START if selector == "kmeans" else ""
-        cells.append(("table1", label, METHODS[method], values.mean(), values.std(), len(values), note))
+        about = {
+            "ours_sd": values.std(),
+            "trials": len(values),
+            "note": CHOSEN_START if selector == "kmeans" else "",
+            "readings": READINGS[selector],
+        }
+        cells.append(Cell("table1", label, METHODS[method], values.mean(), **about))
     used = {
-        "factor in the kernel of the artificial samples": kernel_value(own, "gamma"),
+        "factor in the kernel of the artificial samples": only_value(own, "gamma"),
         "components of the artificial samples": own["r"].max(),
         "trials of Table 1": own["seed"].nunique(),
     }
-    return pd.concat([_frame(cells), stated_all("washizawa2012", "Section 6.2", used)])
+    return cells + stated("Section 6.2", used)
 
 
 @experiment.run("washizawa2012/table2")
@@ -49,20 +58,16 @@ def table2_run(job):
 
 
 @experiment.cells("washizawa2012/table2")
-def table2_cells(records):
+def table2_cells(records, settings):
     """The counts."""
     columns = {"n_features": "no. of dim.", "n_samples": "no. of samples"}
     own = records[records["metric"].isin(columns)]
-    sizes = _frame(
-        ("table2", entry.dataset, columns[entry.metric], entry.value, float("nan"), 1, "")
-        for entry in own.itertuples()
-    )
-    number = {"open data sets": own["dataset"].nunique()}
-    return pd.concat([sizes, stated_all("washizawa2012", "Section 6.3", number)])
+    sizes = [Cell("table2", entry.dataset, columns[entry.metric], entry.value) for entry in own.itertuples()]
+    return sizes + stated("Section 6.3", {"open data sets": own["dataset"].nunique()})
 
 
 @experiment.cells("washizawa2012/text")
-def text_cells(records):
+def text_cells(records, settings):
     """The counts, and the shares of the samples that are trained on and held out."""
     n = records.set_index(["dataset", "metric"])["value"]
     places = {
@@ -74,19 +79,15 @@ def text_cells(records):
         ("mnist", "n_samples"): ("Section 6.5", "MNIST training images"),
         ("mnist", "n_test"): ("Section 6.5", "MNIST test images"),
     }
-    cells = [("text", *place, n[key], float("nan"), 1, "") for key, place in places.items() if key in n.index]
+    cells = [Cell("text", *place, n[key]) for key, place in places.items() if key in n.index]
     shares = {"concrete": ("Section 6.3", "samples"), "usps": ("Section 6.4", "USPS images")}
     parts = {"n_train": "for training", "n_held_out": "held out for validation"}
     for (name, (place, what)), (part, use) in product(shares.items(), parts.items()):
         if (name, part) in n.index:
             share = 100 * n[name, part] / n[name, "n_samples"]
-            cells.append(("text", place, f"share of {what} {use}", share, float("nan"), 1, ""))
+            cells.append(Cell("text", place, f"share of {what} {use}", share))
     if "artificial2d" in set(records["dataset"]):
         dimension = load_dataset("artificial2d").X.shape[1]
         column = "dimension of the artificial samples"
-        cells.append(("text", "Section 1", column, dimension, float("nan"), 1, ""))
-    return _frame(cells)
-
-
-def _frame(cells):
-    return pd.DataFrame(cells, columns=["table", "row", "column", "ours", "ours_sd", "trials", "note"])
+        cells.append(Cell("text", "Section 1", column, dimension))
+    return cells

@@ -19,7 +19,7 @@ from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, row
 from kpca_lab.suite.judge.published import load_published
-from kpca_lab.suite.judge.scoreboard import verdict
+from kpca_lab.suite.judge.verdicts import verdict
 from kpca_lab.suite.render import style
 from kpca_lab.suite.targets import import_target
 
@@ -244,10 +244,7 @@ def describe(family: dict) -> str:
 @style.styled
 def fit_figure(records, arrays):
     """The misfit of every distribution, best first: mean and range over the draws."""
-    names = [
-        json.loads(text)["distribution"].replace("unequal True", "unequal") for text in records["parameters"]
-    ]
-    records = records.assign(name=names)
+    records = records.assign(name=records["distribution"].str.replace("unequal True", "unequal"))
     shown = {"misfit_18": "K-means++, forward one by one", "misfit_18_random_start_by_three": READ_SO}
     best = records[records["metric"] == list(shown)[-1]].groupby("name")["value"].mean().sort_values()
     figure = style.new_figure(height=1.2 + 0.14 * len(best))

@@ -5,23 +5,20 @@ The accuracies of Tables 9 and 11 come out only with readings that depart from t
 theirs, ``accuracy_as_described`` that of the algorithms as described.
 """
 
-import time
-
 import numpy as np
-import pandas as pd
 
-from experiments.common.stated import configured, kernel_value, stated_all
 from experiments.zhang2010.features import kernel_features, least_number, linear_features, mean_accuracy
-from kpca_lab.datasets import load_dataset, protocol_of
+from kpca_lab.datasets import protocol_of
 from kpca_lab.methods.approximate import AKPCA, APCA
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
+from kpca_lab.suite.measure.timing import Stopwatch, median_seconds
 from kpca_lab.suite.render import style
 from kpca_lab.suite.render.plots.curves import finish, grid
-from kpca_lab.suite.render.plots.prepare import with_parameters
 
 PAPER = "zhang2010"
 SIZES = [f"{PAPER}/{item}" for item in ("table1", "table5", "table10")]
@@ -33,8 +30,6 @@ REALISATIONS = [f"{item}_realisations" for item in ACCURACY]
 FROM_TEST_PART = ("waveform", "twonorm", "ringnorm")
 LABELS = {"gaussian50": "Synthetic data", "diabetis": "Diabetics"}
 NAMES = {"pca": "PCA", "apca": "APCA", "full": "KPCA", "akpca": "AKPCA"}
-SYNTHETIC_SIZE = 10000
-SHORTEST = 0.002  # seconds: shorter calls are timed several at once
 
 
 def short_name(dataset: str) -> str:
@@ -42,9 +37,15 @@ def short_name(dataset: str) -> str:
     return dataset.rpartition("/")[2]
 
 
-def row_label(dataset):
+def row_label(dataset: str) -> str:
+    """What the tables call a data set."""
     name = short_name(dataset)
     return LABELS.get(name, name.capitalize())
+
+
+def item_of(records) -> str:
+    """The item that all records are of."""
+    return only_value(records, "experiment").partition("/")[2]
 
 
 @experiment.jobs(*SIZES, *LINEAR, *KERNEL, *ACCURACY, *REALISATIONS, f"{PAPER}/figure1")
@@ -92,41 +93,13 @@ def sizes_run(job):
     return Outcome([row(job, metric, value) for metric, value in values.items()])
 
 
-@experiment.cells(*SIZES)
-def sizes_cells(records):
-    """The counts."""
-    columns = {
-        "n_features": "No. of attributes",
-        "n_samples": "No. of data",
-        "n_train": "No. of training data",
-        "n_test": "No. of test data",
-    }
-    item = _item(records)
-    sizes = _frame(
-        (item, row_label(entry.dataset), columns[entry.metric], entry.value, 1, "", _real(entry))
-        for entry in records.itertuples()
-    )
-    benchmarks = records.loc[records["dataset"] != "gaussian50", "dataset"].nunique()
-    if item != "table1":
-        tests = (2, 3) if item == "table5" else (4,)
-        return pd.concat([sizes, *(_stated(test, {_BENCHMARKS.format(test): benchmarks}) for test in tests)])
-    X = load_dataset("gaussian50").X
-    used = {
-        "synthetic data sets of Test 1": records["dataset"].nunique() - benchmarks,
-        _BENCHMARKS.format(1): benchmarks,
-        "mean of the synthetic data": X.mean(),
-        "standard deviation of the synthetic data": X.std(),
-    }
-    return pd.concat([sizes, _stated(1, used)])
-
-
 def pca(X, alpha):
     """The printed algorithm of PCA: its axes, and the seconds from the covariance on."""
     centred = X - X.mean(axis=0)
-    start = time.perf_counter()
-    eigenvalues, axes = np.linalg.eigh(centred.T @ centred)
-    k = least_number(eigenvalues[::-1], 1 - alpha)
-    return axes[:, : -k - 1 : -1], time.perf_counter() - start
+    with Stopwatch() as watch:
+        eigenvalues, axes = np.linalg.eigh(centred.T @ centred)
+        k = least_number(eigenvalues[::-1], 1 - alpha)
+    return axes[:, : -k - 1 : -1], watch.seconds
 
 
 def apca(X, alpha):
@@ -135,10 +108,10 @@ def apca(X, alpha):
     square_norms = np.einsum("ij,ij->i", centred, centred)
     order = np.argsort(-square_norms)
     used = centred[order[: least_number(square_norms[order], 1 - alpha / 2)]]
-    start = time.perf_counter()
-    eigenvalues, axes = np.linalg.eigh(used.T @ used)
-    k = least_number(eigenvalues[::-1], 1 - alpha / 2)
-    return axes[:, : -k - 1 : -1], time.perf_counter() - start
+    with Stopwatch() as watch:
+        eigenvalues, axes = np.linalg.eigh(used.T @ used)
+        k = least_number(eigenvalues[::-1], 1 - alpha / 2)
+    return axes[:, : -k - 1 : -1], watch.seconds
 
 
 def used_of_the_tables(X, alpha) -> int:
@@ -148,24 +121,6 @@ def used_of_the_tables(X, alpha) -> int:
     square_norms = np.sort(np.einsum("ij,ij->i", centred, centred))[::-1]
     left_out = square_norms.sum() - np.cumsum(square_norms)
     return int(np.argmax(left_out <= alpha / 2 * np.sum(X**2))) + 1
-
-
-def side_by_side(first, second, repeats: int) -> tuple[float, float]:
-    """Median seconds of two functions that are called in turn."""
-    times = []
-    for function in (first, second):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    calls = [max(1, int(SHORTEST / seconds)) for seconds in times]
-    medians = ([], [])
-    for _ in range(repeats):
-        for function, number, found in zip((first, second), calls, medians):
-            start = time.perf_counter()
-            for _ in range(number):
-                function()
-            found.append((time.perf_counter() - start) / number)
-    return tuple(float(np.median(found)) for found in medians)
 
 
 @experiment.run(*LINEAR)
@@ -180,7 +135,7 @@ def linear_run(job):
     ]
     if job.seed == 0:
         repeats = job.settings["repeats"]
-        whole = side_by_side(lambda: pca(X, alpha), lambda: apca(X, alpha), repeats)
+        whole = median_seconds([lambda: pca(X, alpha), lambda: apca(X, alpha)], repeats)
         for method, function, seconds in zip(("pca", "apca"), (pca, apca), whole):
             part = np.median([function(X, alpha)[1] for _ in range(repeats)])
             rows.append(row(job, "runtime", seconds, method=method, seconds=seconds, **about))
@@ -195,50 +150,13 @@ def kernel_run(job):
     X, kernel = samples.train, kernel_parameters(job.kernel, samples)
     about = {"kernel": kernel_text(kernel), "parameters": {"alpha": alpha}}
     used = AKPCA(alpha=alpha, **kernel).fit(X).n_used_
-    seconds = side_by_side(
-        lambda: FullKPCA(**kernel).fit(X),
-        lambda: AKPCA(alpha=alpha, **kernel).fit(X),
-        job.settings["repeats"],
-    )
+    fits = [lambda: FullKPCA(**kernel).fit(X), lambda: AKPCA(alpha=alpha, **kernel).fit(X)]
+    seconds = median_seconds(fits, job.settings["repeats"])
     rows = []
     for method, count, taken in zip(("full", "akpca"), (len(X), used), seconds):
         rows.append(row(job, "n_used", count, method=method, **about))
         rows.append(row(job, "runtime", taken, method=method, seconds=taken, **about))
     return Outcome(rows)
-
-
-@experiment.cells(*LINEAR, *KERNEL)
-def used_cells(records):
-    """Used samples, CPU times and their ratios."""
-    cells, item = [], _item(records)
-    for dataset, rows in records.groupby("dataset"):
-        values = rows.groupby(["metric", "method"])["value"]
-        mean, deviation, trials = values.mean(), values.std(), values.size()
-        standard, approximate = ("pca", "apca") if "pca" in set(rows["method"]) else ("full", "akpca")
-        n, used = mean["n_used", standard], mean["n_used", approximate]
-        share, real = 100 / n, _real(rows.iloc[0]) and (dataset != "gaussian50" or n == SYNTHETIC_SIZE)
-        count, sd = trials["n_used", approximate], deviation["n_used", approximate]
-        note = ""
-        if dataset == "gaussian50":
-            note = f"{count} draws; the paper's is not known"
-        elif "n_used_as_described" in set(rows["metric"]):
-            other = int(mean["n_used_as_described", approximate])
-            note = f"the rule as printed gives {other}" if other != used else ""
-        for method in (standard, approximate):
-            own = sd if method == approximate else np.nan
-            label = f"No. of used data, {NAMES[method]}"
-            text = note if method == approximate else ""
-            cells.append((item, row_label(dataset), label, mean["n_used", method], count, text, real, own))
-            label = f"CPU time, {NAMES[method]}"
-            cells.append((item, row_label(dataset), label, mean["runtime", method], 1, "", real, np.nan))
-        cells.append((item, row_label(dataset), "rate1 (%)", used * share, count, note, real, sd * share))
-        ratio = mean["runtime", standard] / mean["runtime", approximate]
-        cells.append((item, row_label(dataset), "rate2", ratio, 1, "", real, np.nan))
-        text = {"table2": "smallest share of thyroid used", "table4": "largest share of thyroid used"}
-        if short_name(dataset) == "thyroid" and item in text:
-            cells.append(("text", "Section 4, Test 1", text[item], used * share, count, note, real, np.nan))
-    threshold = {f"alpha of Table {item[-1]}": with_parameters(records)["alpha"].iloc[0]}
-    return pd.concat([_frame(cells), _stated(1 if f"{PAPER}/{item}" in LINEAR else 2, threshold)])
 
 
 @experiment.run(*ACCURACY, *REALISATIONS)
@@ -261,69 +179,13 @@ def accuracy_run(job):
     return Outcome(rows)
 
 
-@experiment.cells(*ACCURACY)
-def accuracy_cells(records):
-    """Mean accuracy over the values of C, how often the approximation is better, and the settings."""
-    rows = with_parameters(records)
-    described = rows[rows["metric"] == "accuracy_as_described"]
-    described = described.set_index(["dataset", "method", "alpha"])["value"]
-    cells, item = [], _item(records)
-    for entry in rows[rows["metric"] == "accuracy"].itertuples():
-        key, note = (entry.dataset, entry.method, entry.alpha), ""
-        if key in described.index and abs(described[key] - entry.value) > 5e-5:
-            note = f"the algorithm as described gives {described[key]:.4f}"
-        place = (f"{row_label(entry.dataset)}, {NAMES[entry.method]}", f"alpha = {entry.alpha:g}")
-        cells.append((item, *place, entry.value, 3, note, _real(entry)))
-    cells += _comparisons(rows)
-    if item == "table11":
-        return _frame(cells)
-    costs = zip(("first", "second", "third"), configured(records).parameters["costs"])
-    used = {f"{place} C": cost for place, cost in costs}
-    used["sigma of the Gaussian kernel"] = kernel_value(records, "sigma")
-    return pd.concat([_frame(cells), _stated(3, used)])
-
-
-def _comparisons(rows):
-    """On how many data sets the approximation is better, equal and worse in the printed digits."""
-    approximate, standard, test = (
-        ("apca", "pca", 4) if "apca" in set(rows["method"]) else ("akpca", "full", 3)
-    )
-    printed = set(load_published(PAPER).query("table == 'text'")["column"])
-    values = rows.pivot_table(index=["alpha", "dataset"], columns=["method", "metric"], values="value").round(
-        4
-    )
-    signs, described = (
-        np.sign((_reading(values[approximate], metric) - _reading(values[standard], metric)).round(4))
-        for metric in ("accuracy", "accuracy_as_described")
-    )
-    cells = []
-    for alpha, own in signs.groupby(level="alpha"):
-        for sign, word in ((1, "better"), (0, "equal"), (-1, "worse")):
-            column = f"data sets on which {NAMES[approximate]} is {word}, alpha = {alpha:g}"
-            if column in printed:
-                note = f"the algorithms as described give {(described[alpha] == sign).sum()}"
-                real = all(name.startswith("ida/") for name in own.index.get_level_values("dataset"))
-                place = f"Section 4, Test {test}"
-                cells.append(("text", place, column, (own == sign).sum(), 1, note, real))
-    return cells
-
-
-def _reading(values, metric):
-    """KPCA has one reading only."""
-    return values[metric if metric in values else "accuracy"]
-
-
 @experiment.figure(*REALISATIONS)
 @style.styled
 def realisations_figure(records, arrays):
     """Mean and deviation over the realisations, with realisation 1 and the printed figures."""
-    rows = with_parameters(records)
-    rows = rows[(rows["metric"] == "accuracy_as_described") | rows["method"].isin(["full"])]
-    item = _item(records).partition("_")[0]
-    printed = load_published()
-    printed = printed[(printed.paper == PAPER) & (printed.table == item)].set_index(["row", "column"])[
-        "value"
-    ]
+    rows = records[(records["metric"] == "accuracy_as_described") | (records["method"] == "full")]
+    item = item_of(records).partition("_")[0]
+    printed = load_published(PAPER).set_index("table").loc[item].set_index(["row", "column"])["value"]
     datasets = list(dict.fromkeys(rows["dataset"]))
     names = [row_label(name).replace("_", " ") for name in datasets]
     alphas = sorted(rows["alpha"].unique())
@@ -377,7 +239,7 @@ def figure1_run(job):
 def figure1(records, arrays):
     """The scatter plot of the paper, with the samples that APCA uses marked."""
     found = next(iter(arrays.values()))
-    alpha = with_parameters(records)["alpha"].iloc[0]
+    alpha = only_value(records, "alpha")
     used, points = found["used"].astype(bool), found["points"]
     fig = style.new_figure(style.COLUMN_WIDTH, 3.3)
     ax = fig.subplots()
@@ -393,27 +255,3 @@ def figure1(records, arrays):
     ax.set_title(f"{row_label(records['dataset'].iloc[0])}, {len(points)} samples")
     fig.legend(loc="outside lower center", ncols=1)
     return fig
-
-
-_BENCHMARKS = "benchmark data sets of Test {}"
-
-
-def _stated(test, used):
-    return stated_all(PAPER, f"Section 4, Test {test}", used)
-
-
-def _item(records):
-    return records["experiment"].iloc[0].partition("/")[2]
-
-
-def _real(entry):
-    """Whether the figures are of the paper's data, not of a stand-in that needs no download."""
-    return entry.dataset == "gaussian50" or entry.dataset.startswith("ida/")
-
-
-def _frame(cells):
-    columns = ["table", "row", "column", "ours", "trials", "note", "comparable", "ours_sd"]
-    frame = pd.DataFrame([(*cell, np.nan)[:8] for cell in cells], columns=columns)
-    stand_in = ~frame["comparable"].astype(bool)
-    frame.loc[stand_in, "note"] = "computed on a small generated stand-in"
-    return frame

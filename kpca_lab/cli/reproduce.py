@@ -122,24 +122,17 @@ def _is_figure(item):
 
 def _judge(store, *, tables):
     """Write scoreboard and claims from all records there are, and the tables."""
-    from kpca_lab.suite.judge.claims import write_claims
-    from kpca_lab.suite.judge.scoreboard import collect_cells, write_scoreboard
+    from kpca_lab.suite.judge.profile import judge_profile
     from kpca_lab.suite.render.tables import write_tables
 
-    records = store.all_records()
-    makers = load_experiments().cell_makers
-    cells, problems = collect_cells(records.assign(profile=store.root.name), makers)
-    if store.root.name == "smoke":
-        cells = cells.assign(comparable=False, note="computed at the tiny sizes of the smoke profile")
-    write_scoreboard(store.root, cells)
-    write_claims(store.root, records)
+    judged = judge_profile(store.root)
     print(f"scoreboard: {store.root / 'scoreboard.csv'}\nclaims: {store.root / 'claims.csv'}")
     if tables:
-        written = write_tables(store.root, cells, records=records)
+        written = write_tables(store.root, judged.scoreboard, judged.records)
         print(f"tables: {len(written)} files in {store.root / 'tables'}")
-    for problem in problems:
-        print(f"failed: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    for what, problem in judged.problems.items():
+        print(f"failed: {what}: {problem}", file=sys.stderr)
+    return 1 if judged.problems else 0
 
 
 def _figures(store, only):

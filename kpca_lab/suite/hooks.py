@@ -9,10 +9,50 @@
 >>> del experiment.claims["example-holds"]
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Claim", "RegisteredClaim", "Registry", "experiment"]
+__all__ = ["Cell", "Claim", "RegisteredClaim", "Registry", "experiment"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Our figure for a published one.
+
+    Attributes
+    ----------
+    table, row, column : str
+        Which one: its key in ``published.csv``.
+    ours : float
+        NaN if we have none; the note says why.
+    ours_sd : float
+        Standard deviation over the trials; NaN if there is none.
+    trials : int or None
+        What ours is a mean over: trials, divisions, images.
+    note : str
+    comparable : bool
+        False for a figure that is shown but must not be judged; the note says why.
+    readings : int
+        How many readings of the text were tried. With more than one, this one was chosen with the printed
+        figures in view.
+    as_described : float
+        What the text gives as it stands, where the chosen reading departs from it.
+    selection_sd : float
+        Standard deviation that comes from choosing parameters by validation.
+    """
+
+    table: str
+    row: str
+    column: str
+    ours: float
+    ours_sd: float = math.nan
+    trials: int | None = None
+    note: str = ""
+    comparable: bool = True
+    readings: int = 1
+    as_described: float = math.nan
+    selection_sd: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -55,7 +95,9 @@ class Registry:
     runners : dict
         ``Job -> Outcome``; :func:`kpca_lab.suite.measure.evaluate.evaluate` where there is none.
     cell_makers : dict
-        ``records -> DataFrame(table, row, column, ours, ours_sd, trials, note)``.
+        ``(records, settings) -> list of`` :class:`Cell`. As for figures and claims, every setting of the
+        records is a column; ``settings`` are those that the experiment was run with, as plain values by
+        name.
     figure_makers : dict
         ``(records, arrays) -> matplotlib Figure`` or a dict of them by name.
     claims : dict
@@ -80,7 +122,7 @@ class Registry:
         return self._into(self.runners, items)
 
     def cells(self, *items: str):
-        """Register a function ``records -> DataFrame`` of computed cells for items."""
+        """Register a function ``(records, settings) -> list of Cell`` for items."""
         return self._into(self.cell_makers, items)
 
     def figure(self, *items: str):

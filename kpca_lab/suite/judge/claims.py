@@ -1,23 +1,28 @@
 """The papers' statements as computed checks on the records: holds, fails or not run.
 
 A check is a function ``records -> Claim`` registered under an id; those of a paper are in
-``experiments/<paper>/claims.py``. It is given all records of its paper with status ``done``, the settings in
-``parameters`` as columns of their own. Checks are written with the functions below, which raise `NotRun`
-where records are missing, so that a check reads as the statement does.
+``experiments/<paper>/claims.py``. It is given all records of its paper with status ``done``, every setting
+a column of its own. Checks are written with the functions below, which raise `NotRun` where records are
+missing, so that a check reads as the statement does.
+
+A statement that cannot fail, such as a bound that was proved, is an identity: it tests our code, not the
+paper, and is counted apart. A check that needs a limit says whether the text gives it or we do.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.hooks import Claim, experiment
 from kpca_lab.suite.papers import load_experiments
 
-COLUMNS = ("id", "paper", "where", "statement", "verdict", "numbers")
+COLUMNS = ("id", "paper", "where", "statement", "kind", "limit", "verdict", "numbers")
 VERDICTS = {True: "holds", False: "fails", None: "not run"}
+LIMITS = ("", "of the text", "ours")
+NOT_CHECKED = "could not be checked: "
 # what must agree between two measurements for them to be a pair
 PAIR = ["experiment", "dataset", "split", "seed", "selector", "m", "r", "kernel"]
 
@@ -26,11 +31,26 @@ class NotRun(Exception):
     """The records do not tell."""
 
 
-def statement(id, paper, where, text):
-    """Register a check ``records -> Claim`` of the statement `text`, made in section `where` of a paper."""
+def statement(id, paper, where, text, *, limit="", identity=False):
+    """Register a check ``records -> Claim``.
+
+    Parameters
+    ----------
+    id, paper : str
+    where : str
+        The section of the paper.
+    text : str
+        The statement.
+    limit : {"", "of the text", "ours"}
+        Where the limit that decides comes from; "" if none is needed.
+    identity : bool
+        Whether it holds by construction.
+    """
+    if limit not in LIMITS:
+        raise ValueError(f"claim {id}: {unknown('limit', limit, LIMITS)}")
 
     def register(check):
-        check.where = where
+        check.where, check.limit, check.kind = where, limit, "identity" if identity else "claim"
         return experiment.claim(id, paper, text)(check)
 
     return register
@@ -42,18 +62,18 @@ def evaluate_claims(records, claims=None):
     Parameters
     ----------
     records : DataFrame
-        Records of a profile, all experiments.
+        Records of a profile, all experiments, every setting a column.
     claims : dict of RegisteredClaim, optional
         By id; by default all that are registered.
 
     Returns
     -------
     DataFrame
-        Columns id, paper, where, statement, verdict (``holds``, ``fails``, ``not run``) and numbers, ordered
-        by paper and id. A check that raises is ``not run`` with the error as its numbers.
+        Columns `COLUMNS`, ordered by paper and id: verdict is ``holds``, ``fails`` or ``not run``. A check
+        that raises is ``not run`` with the error as its numbers.
     """
     claims = load_experiments().claims if claims is None else claims
-    done = with_parameters(records[records.status == "done"])
+    done = records[records.status == "done"]
     papers = done.experiment.map(lambda name: name.partition("/")[0])
     rows = []
     for claim in sorted(claims.values(), key=lambda claim: (claim.paper, claim.id)):
@@ -62,10 +82,13 @@ def evaluate_claims(records, claims=None):
         except NotRun as reason:
             found = Claim(None, str(reason))
         except Exception as error:
-            found = Claim(None, f"could not be checked: {type(error).__name__}: {error}")
+            found = Claim(None, f"{NOT_CHECKED}{type(error).__name__}: {error}")
         holds = None if found.holds is None else bool(found.holds)
-        where = getattr(claim.check, "where", "")
-        rows.append((claim.id, claim.paper, where, claim.statement, VERDICTS[holds], found.numbers))
+        where, limit = (getattr(claim.check, name, "") for name in ("where", "limit"))
+        kind = getattr(claim.check, "kind", "claim")
+        rows.append(
+            (claim.id, claim.paper, where, claim.statement, kind, limit, VERDICTS[holds], found.numbers)
+        )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -75,14 +98,6 @@ def write_claims(profile_dir, records, claims=None):
     text = frame.to_csv(index=False, lineterminator="\n")
     write_atomically(Path(profile_dir) / "claims.csv", text.encode())
     return frame
-
-
-def with_parameters(records):
-    """Records with the entries of the JSON texts in ``parameters`` as further columns."""
-    records = records.reset_index(drop=True)
-    parsed = [json.loads(text) if isinstance(text, str) and text else {} for text in records.parameters]
-    extra = pd.DataFrame(parsed, index=records.index)
-    return records.join(extra[[name for name in extra if name not in records]])
 
 
 def select(records, items=None, **values):

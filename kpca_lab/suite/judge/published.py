@@ -11,23 +11,36 @@ Columns of the files:
 ``trials``    how many runs, images or settings the printed mean is over, empty where the paper does not say
 ``decimals``  digits after the point (for ``4.57e-5``: 7); zeros dropped in print are counted, with a note
 ``unit``      ``%``, ``s``, ``1e5`` or empty
-``kind``      ``measured``, ``time`` (hardware), ``count``: results; ``text``: a bound or a rough statement;
-              ``setting``: a size or a setting of the protocol
-``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data, code), or empty
+``kind``      what the number is worth as evidence, see below
+``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data, code), ``constant`` (the
+              accuracy of a constant predictor), or empty
 ``note``      what the flag means here; numbers from a sentence carry it as ``text: "..."``
 ============  ==========================================================================================
+
+Kinds:
+
+==============  ========================================================================================
+``result``      an outcome of the method on known data: the only kind that is evidence, and is counted
+``derived``     follows from another cell or from the data alone: a share of a count, a count that the text
+                restates, the accuracy of a constant predictor
+``setting``     a size or a parameter of the protocol
+``calibrated``  a result on data that are not specified, so that ours were chosen to fit
+``time``        a time on the authors' machine, or a ratio of such times
+``statement``   a bound or a rough statement
+==============  ========================================================================================
 """
 
 import re
 
 import pandas as pd
 
+from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.papers import papers
 
 KEY = ["paper", "table", "row", "column"]
 COLUMNS = (*KEY, "value", "sd", "trials", "decimals", "unit", "kind", "flag", "note")
-KINDS = ("measured", "time", "count", "text", "setting")
-FLAGS = ("", "lost", "damaged", "contradiction", "unavailable")
+KINDS = ("result", "derived", "setting", "calibrated", "time", "statement")
+FLAGS = ("", "lost", "damaged", "contradiction", "unavailable", "constant")
 
 _TYPES = {"value": float, "sd": float, "trials": "Int64", "decimals": "Int64"}
 
@@ -54,19 +67,35 @@ def load_published(paper=None):
     """
     if paper is None:
         frames = [load_published(name) for name in papers()]
-        return pd.concat(frames, ignore_index=True) if frames else _nothing()
+        return pd.concat(frames, ignore_index=True) if frames else no_cells()
     if paper not in papers():
-        raise ValueError(f"unknown paper {paper!r}; choose from {', '.join(papers())}")
+        raise ValueError(unknown("paper", paper, papers()))
     path = papers()[paper].folder / "published.csv"
     if not path.is_file():
-        return _nothing()
+        return no_cells()
     text = {name: str for name in COLUMNS if name not in _TYPES}
     empty = dict.fromkeys(_TYPES, "")
     frame = pd.read_csv(path, keep_default_na=False, dtype=text | _TYPES, na_values=empty)
-    return frame.fillna(dict.fromkeys(text, ""))
+    return _checked(frame.fillna(dict.fromkeys(text, "")), path)
 
 
-def _nothing():
+def _checked(frame, path):
+    """The frame, if it has the columns, kinds and flags of this module and no cell twice."""
+    lacking = [name for name in COLUMNS if name not in frame]
+    if lacking:
+        raise ValueError(f"{path}: lacks the columns {', '.join(lacking)}")
+    for column, valid in (("kind", KINDS), ("flag", FLAGS)):
+        for given in frame[column].unique():
+            if given not in valid:
+                raise ValueError(f"{path}: {unknown(column, given, valid)}")
+    twice = frame[frame.duplicated(KEY)]
+    if len(twice):
+        raise ValueError(f"{path}: printed twice: {' | '.join(twice.iloc[0][KEY])}")
+    return frame
+
+
+def no_cells():
+    """A frame of published cells without a row."""
     return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, str)) for name in COLUMNS})
 
 

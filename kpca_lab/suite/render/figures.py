@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.judge.records import with_parameters
 from kpca_lab.suite.render import style
 from kpca_lab.suite.render.plots.contours import ContourPanel, component_panels, contours
 from kpca_lab.suite.render.plots.curves import (
@@ -30,7 +31,6 @@ from kpca_lab.suite.render.plots.pictures import (
     projection_components,
     scatter,
 )
-from kpca_lab.suite.render.plots.prepare import with_parameters
 
 __all__ = [
     "ContourPanel",
@@ -51,7 +51,6 @@ __all__ = [
     "spectrum",
     "time_over_basis",
     "tradeoff",
-    "with_parameters",
     "write_figures",
 ]
 
@@ -125,7 +124,7 @@ def write_figures(profile_dir, only=None, *, makers=None, workers=None) -> Writt
 def _draw(profile_dir, makers, item):
     """Files written, reason to skip the item, its error in a line, its traceback."""
     store = Store(profile_dir.parent, profile_dir.name)
-    records = store.records(item)
+    records = with_parameters(store.records(item))
     if records.empty:
         return [], "no records: run the experiment first", "", ""
     written = []

@@ -6,39 +6,39 @@ the rest.
 """
 
 import argparse
-import base64
-import io
 import math
 import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import jinja2
 import pandas as pd
-from markupsafe import Markup
-from PIL import Image
 
 from kpca_lab.suite.engine.records_file import read_records
 from kpca_lab.suite.files import read_json, write_atomically
-from kpca_lab.suite.judge.published import KEY, format_number, item_label, load_published
-from kpca_lab.suite.judge.scoreboard import CHOSEN_READINGS, VERDICTS, read_scoreboard, what_is_counted
+from kpca_lab.suite.judge.headline import BESIDE, headline_text
+from kpca_lab.suite.judge.published import KINDS, format_number, item_label
+from kpca_lab.suite.judge.scoreboard import read_scoreboard
+from kpca_lab.suite.judge.verdicts import VERDICTS
+from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.papers import paper_label, papers, titles
-from kpca_lab.suite.render.markdown import render_notes, render_table, slug
+from kpca_lab.suite.render.markdown import render_notes, slug
+from kpca_lab.suite.render.pictures import Pictures
+from kpca_lab.suite.render.table import to_html
+from kpca_lab.suite.render.tables import MOST_ROWS, published_table, summary_table
 
-PICTURE_WIDTH = 1400  # pixels: the width of the page at a device ratio near two
-PICTURES_LIMIT = 9_000_000  # bytes of all pictures; base64 makes 12 MB of them
 CLAIM_VERDICTS = ("holds", "fails", "not run")
 WORDS = {
     "blas": "BLAS",
     "cpu": "CPU",
+    "identity": "identities that hold",
     "memory_mb": "memory [MB]",
     "modified": "changes not committed",
-    "within_sd": "within SD",
+    "setting": "settings as printed",
 }
 # what the scoreboard writes for a cell that is off; the page has a link instead
 READINGS = re.compile(r"^readings tried: \S+?(; |$)")
-READINGS_IN_TABLE = re.compile(r"readings tried: \S*/(\w+)/notes\.md#([\w-]+)")
-NUMBER = re.compile(r'(<td style="text-align:right">)([^<]*?)(?: ([=≈~✗]))?(?=</td>)')
 
 
 def write_report(profile_dir) -> Path:
@@ -75,18 +75,24 @@ def render_report(profile_dir) -> str:
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
     summary = read_json(profile_dir / "summary.json")
-    experiments = _experiments(profile_dir, summary)
+    records = {path: read_records(path) for path in sorted((profile_dir / "records").glob("*/*.csv"))}
+    experiments = _experiments(profile_dir, records, summary)
     environment = read_json(profile_dir / "environment.json")
     notes = {name: render_notes(name, paper.notes) for name, paper in papers().items()}
-    scoreboard, claims = _scoreboard(profile_dir, notes), _claims(profile_dir)
-    pictures = _Pictures(profile_dir)
+    board, claims = read_scoreboard(profile_dir), _claims(profile_dir)
+    scoreboard = [] if board is None else _scoreboard(board, notes)
+    places = [place for text in notes.values() for place in re.findall(r'id="(notes-[^"]+)"', text)]
+    places += [f"notes-{name}" for name in notes if notes[name]]
+    figures = sorted((profile_dir / "figures").glob("*/*.png"), key=lambda path: _natural(path.stem))
+    pictures = Pictures(figures)
     sections = []
     for name in papers():
         paper = {
             "name": name,
             "title": paper_label(name),
-            "tables": _tables(profile_dir, name, notes),
-            "figures": pictures.of_paper(name, titles()),
+            "tables": _printed_tables(profile_dir, name, board, places)
+            + _computed_tables(profile_dir, name, records, board),
+            "figures": [_figure(path, pictures) for path in figures if path.parent.name == name],
             "notes": notes[name],
             "lacking": _lacking(name, summary),
         }
@@ -112,12 +118,13 @@ def render_report(profile_dir) -> str:
         experiments=experiments,
         seconds=_seconds(summary, experiments),
         scoreboard=scoreboard,
-        counts=_counts(scoreboard, list(VERDICTS)),
-        counted=what_is_counted(read_scoreboard(profile_dir)) if scoreboard else "",
-        readings=CHOSEN_READINGS.replace("`", ""),
+        counts=_counts(scoreboard, list(VERDICTS), BESIDE),
+        counted=headline_text(board) if scoreboard else "",
         verdicts=list(VERDICTS),
+        kinds=list(KINDS),
+        beside=list(BESIDE),
         claims=claims,
-        claim_counts=_counts(claims, list(CLAIM_VERDICTS)),
+        claim_counts=_counts(claims, list(CLAIM_VERDICTS), ["identity"]),
         claim_verdicts=list(CLAIM_VERDICTS),
         papers=sections,
         skipped=_skipped(summary),
@@ -131,12 +138,11 @@ def _template(name) -> str:
     return resources.files("kpca_lab.suite.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _experiments(profile_dir, summary) -> list[dict]:
+def _experiments(profile_dir, found_records, summary) -> list[dict]:
     """The experiments with records: their numbers of jobs and rows, command, time, and what failed."""
     found = []
     told = summary.get("experiments", {})
-    for path in sorted((profile_dir / "records").glob("*/*.csv")):
-        records = read_records(path)
+    for path, records in found_records.items():
         bad = records[records["status"] != "done"]
         failures = bad[["experiment", "dataset", "split", "method", "selector", "status", "error"]]
         fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
@@ -181,16 +187,9 @@ def _provenance(environment, experiments) -> dict:
 def _seconds(summary, experiments) -> str:
     """What the profile took: as the runs say, else the sum of the fits."""
     if isinstance(summary.get("seconds"), int | float):
-        return f"{_duration(summary['seconds'])} of computing, summed over all jobs"
+        return f"{duration(summary['seconds'])} of computing, summed over all jobs"
     fits = sum(entry["seconds"] for entry in experiments)
-    return f"{_duration(fits)} within the fits" if fits else ""
-
-
-def _duration(seconds) -> str:
-    if seconds < 100:
-        return f"{seconds:.3g} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+    return f"{duration(fits)} within the fits" if fits else ""
 
 
 def _skipped(summary) -> list[dict]:
@@ -211,17 +210,14 @@ def _lacking(paper, summary) -> list[str]:
     return [f"{item} ({', '.join(lacking[item])})" for item in sorted(lacking, key=_natural)]
 
 
-def _scoreboard(profile_dir, notes) -> list[dict]:
+def _scoreboard(board, notes) -> list[dict]:
     """The rows of the scoreboard with their numbers as printed texts and as keys to sort by."""
-    board = read_scoreboard(profile_dir)
-    if board is None:
-        return []
-    decimals = load_published()[[*KEY, "decimals"]].drop_duplicates(KEY)
     rows = []
-    for cell in board.merge(decimals, on=KEY, how="left").to_dict("records"):
+    for cell in board.to_dict("records"):
         digits = 4 if pd.isna(cell["decimals"]) else int(cell["decimals"])
+        names = ("paper", "table", "row", "column", "kind", "verdict", "reading", "verdict_as_described")
         rows.append(
-            {name: cell[name] for name in ("paper", "table", "row", "column", "verdict")}
+            {name: cell[name] for name in names}
             | {
                 "paper_title": paper_label(cell["paper"]),
                 "table_label": _label(cell["table"]),
@@ -229,8 +225,10 @@ def _scoreboard(profile_dir, notes) -> list[dict]:
                 "published_key": _key(cell["published"]),
                 "ours": _pair(cell["ours"], cell["ours_sd"], digits),
                 "ours_key": _key(cell["ours"]),
+                "as_described": format_number(cell["as_described"], digits),
+                "as_described_key": _key(cell["as_described"]),
                 "trials": "" if pd.isna(cell["trials"]) else int(cell["trials"]),
-                "rank": VERDICTS.index(cell["verdict"]) if cell["verdict"] in VERDICTS else len(VERDICTS),
+                "rank": VERDICTS.index(cell["verdict"]),
                 "note": READINGS.sub("", cell["note"]),
                 "anchor": _anchor(cell, notes),
             }
@@ -242,13 +240,8 @@ def _anchor(cell, notes) -> str:
     """The id of the notes on the table of a cell that is off, "" for other cells."""
     if cell["verdict"] != "off" or not notes.get(cell["paper"]):
         return ""
-    return _place_in_notes(cell["paper"], slug(cell["table"]), notes)
-
-
-def _place_in_notes(paper, heading, notes) -> str:
-    """The id of a heading of the notes, or of all notes of the paper if there is none such."""
-    anchor = f"notes-{paper}-{heading}"
-    return anchor if f'id="{anchor}"' in notes.get(paper, "") else f"notes-{paper}"
+    anchor = f"notes-{cell['paper']}-{slug(cell['table'])}"
+    return anchor if f'id="{anchor}"' in notes[cell["paper"]] else f"notes-{cell['paper']}"
 
 
 def _pair(value, sd, decimals) -> str:
@@ -272,15 +265,28 @@ def _claims(profile_dir) -> list[dict]:
     return rows
 
 
-def _counts(rows, verdicts) -> list[dict]:
-    """The number of rows by paper and verdict, and of all."""
+def _counts(rows, verdicts, beside) -> list[dict]:
+    """The number of rows by paper and verdict, and of all; those of some kinds are counted apart."""
     found = []
     for paper in [*papers(), ""]:
-        own = [row["verdict"] for row in rows if paper in ("", row["paper"])]
+        own = [row for row in rows if paper in ("", row["paper"])]
         if own:
-            numbers = {name: own.count(name) for name in verdicts}
-            title = paper_label(paper) or "All papers"
-            found.append({"paper": paper, "title": title, "numbers": numbers, "total": len(own)})
+            counted = [row["verdict"] for row in own if row["kind"] in ("result", "claim")]
+            apart = {}
+            for kind in beside:
+                told = [row["verdict"] for row in own if row["kind"] == kind]
+                told = [verdict for verdict in told if not verdict.startswith("not")]
+                good = [verdict for verdict in told if verdict not in ("off", "fails")]
+                apart[kind] = f"{len(good)} of {len(told)}" if told else ""
+            found.append(
+                {
+                    "paper": paper,
+                    "title": paper_label(paper) or "All papers",
+                    "numbers": {name: counted.count(name) for name in verdicts},
+                    "total": len(counted),
+                    "beside": apart,
+                }
+            )
     return found
 
 
@@ -306,38 +312,57 @@ def _heading(titles, paper, item) -> str:
     return f"{label}: {titles[paper, name]}"
 
 
-def _tables(profile_dir, paper, notes) -> list[dict]:
-    """The tables of a paper: those that it prints, with ours beside, and what else was computed."""
+def _printed_tables(profile_dir, paper, board, places) -> list[dict]:
+    """The tables that a paper prints, with ours beside."""
+    if board is None:
+        return []
+    found = {}
+    for item, rows in board[board.paper == paper].groupby("table", sort=False):
+        found[item] = _table(profile_dir, paper, item, published_table(rows), places)
+    return [found[item] | {"printed": True} for item in sorted(found, key=_natural)]
+
+
+def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
+    """What was computed for each item of a paper."""
+    printed = set() if board is None else set(board.table[board.paper == paper])
     found = []
-    printed = set(load_published(paper)["table"])
-    for path in sorted((profile_dir / "tables" / paper).glob("*.md"), key=lambda path: _natural(path.stem)):
-        label = _label(path.stem)
-        title, body = render_table(path.read_text(encoding="utf-8"), f"{paper_label(paper)}, {label}")
-        title = title.removeprefix(f"{paper_label(paper)}, ") or label
-        body = READINGS_IN_TABLE.sub(
-            lambda found: f'<a href="#{_place_in_notes(found[1], found[2], notes)}">readings tried</a>', body
-        )
-        if path.stem in printed:
-            # a place for the mark in every cell, so that the digits of both lines are below each other
-            body = NUMBER.sub(r'\1\2<span class="mark">\3</span>', body)
-        else:
-            body = re.sub("(?<=<th)[^<]*", lambda head: head[0].replace("_", " "), body)
-        found.append(
-            {
-                "kind": "table",
-                "item": path.stem,
-                "label": label,
-                "title": title[0].upper() + title[1:],
-                "body": Markup(body),
-                "printed": path.stem in printed,
-                "files": [
-                    f"../tables/{paper}/{path.stem}.{suffix}"
-                    for suffix in ("csv", "md", "tex")
-                    if path.with_suffix(f".{suffix}").exists()
-                ],
-            }
-        )
-    return found
+    for path, rows in records.items():
+        rows = rows[rows["status"] == "done"]
+        if path.parent.name == paper and len(rows):
+            item = f"{path.stem}_all" if path.stem in printed else path.stem
+            table = summary_table(rows)[1].first(MOST_ROWS, f"{item}.csv")
+            headings = [text.replace("_", " ") for text in table.headings]
+            found.append(_table(profile_dir, paper, item, replace(table, headings=headings), []))
+    return sorted(found, key=lambda entry: _natural(entry["item"]))
+
+
+def _table(profile_dir, paper, item, table, places) -> dict:
+    label = _label(item)
+    title = table.title.removeprefix(f"{paper_label(paper)}, ") or label
+    folder = profile_dir / "tables" / paper
+    files = [f"{item}.{suffix}" for suffix in ("csv", "md", "tex")]
+    return {
+        "kind": "table",
+        "item": item,
+        "label": label,
+        "title": title[0].upper() + title[1:],
+        "body": to_html(table, f"{paper_label(paper)}, {label}", places),
+        "printed": False,
+        "files": [f"../tables/{paper}/{name}" for name in files if (folder / name).exists()],
+    }
+
+
+def _figure(path, pictures) -> dict:
+    paper = path.parent.name
+    files = [path.with_suffix(f".{suffix}") for suffix in ("pdf", "png")]
+    return {
+        "kind": "figure",
+        "item": path.stem,
+        "label": _label(path.stem),
+        "title": _heading(titles(), paper, path.stem),
+        "files": [f"../figures/{paper}/{file.name}" for file in files if file.exists()],
+        **pictures.embedded(path),
+    }
 
 
 def _natural(name) -> list:
@@ -359,67 +384,6 @@ def _commands(paper, item, profile, experiments, summary) -> list[str]:
     if name is None:
         return [f"make {make} PROFILE={profile} ONLY={paper}"]
     return [f"make {make} PROFILE={profile} ONLY={name}", known[name]]
-
-
-class _Pictures:
-    """The figures of a profile as data URIs, made smaller where they would be too much for one page."""
-
-    def __init__(self, profile_dir):
-        self.folder = profile_dir / "figures"
-        self.paths = sorted(self.folder.glob("*/*.png"), key=lambda path: _natural(path.stem))
-        total = sum(path.stat().st_size for path in self.paths)
-        self.share = min(1.0, PICTURES_LIMIT / total) if total else 1.0
-
-    def of_paper(self, paper, titles) -> list[dict]:
-        found = []
-        for path in self.paths:
-            if path.parent.name != paper:
-                continue
-            content, width, height = _picture(path, self.share)
-            found.append(
-                {
-                    "kind": "figure",
-                    "item": path.stem,
-                    "label": _label(path.stem),
-                    "title": _heading(titles, paper, path.stem),
-                    "uri": f"data:image/png;base64,{base64.b64encode(content).decode()}",
-                    "width": width // 2,
-                    "height": height // 2,
-                    "files": [
-                        f"../figures/{paper}/{path.stem}.{suffix}"
-                        for suffix in ("pdf", "png")
-                        if path.with_suffix(f".{suffix}").exists()
-                    ],
-                }
-            )
-        return found
-
-
-def _picture(path, share) -> tuple[bytes, int, int]:
-    """A picture as PNG bytes, and its size; ``share`` is the part of its bytes that it may have."""
-    content = path.read_bytes()
-    with Image.open(io.BytesIO(content)) as picture:
-        shown = picture.size
-        if share >= 1 and picture.width <= PICTURE_WIDTH:
-            return content, *shown
-        limit = share * len(content)
-        width = min(picture.width, PICTURE_WIDTH)
-        while True:
-            small = _encoded(picture, width)
-            # below 500 pixels the labels are lost: rather a large page than one that cannot be read
-            if len(small) <= limit or width < 600:
-                return small, *shown
-            width = int(0.85 * width)
-
-
-def _encoded(picture, width) -> bytes:
-    plain = picture.convert("RGB")
-    if width < picture.width:
-        plain = plain.resize((width, round(width * picture.height / picture.width)), Image.Resampling.LANCZOS)
-    content = io.BytesIO()
-    # 256 colours are enough for curves and grey images, and take a third of the bytes
-    plain.quantize(256, method=Image.Quantize.MEDIANCUT).save(content, format="PNG", optimize=True)
-    return content.getvalue()
 
 
 def main(arguments=None) -> None:

@@ -1,5 +1,7 @@
 """Chin & Suter 2006: the items at tiny sizes, and the measures they rest on."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,8 @@ from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.judge.scoreboard import cells_frame
 
 ITEMS = ("table1", "table2", "table2_extended", "figure2", "figure3", "figure4", "figure_drift")
 
@@ -34,7 +38,11 @@ def outcome(settings, item, datasets=None):
             found = experiment.runners[job.experiment](job)
             tables.append(pd.DataFrame(found.rows).assign(job=name))
             arrays[name] = found.arrays
-    return pd.concat(tables, ignore_index=True).assign(profile="smoke"), arrays
+    return with_parameters(pd.concat(tables, ignore_index=True)), arrays
+
+
+def cells_of(maker, records, settings=None):
+    return cells_frame("chin2006", maker(records, settings))
 
 
 def is_published(cells):
@@ -62,9 +70,8 @@ def test_times(settings):
     assert set(records.method) == {"full", "incremental", "hebbian"}
     assert (records.value > 0).all()
     assert set(tables.table1_figure(records, arrays)) == {"table1_growth"}
-    assert set(tables.table1_cells(records).table) == {"text"}  # none of the printed sizes
-    at_520 = records.assign(parameters=records.parameters.str.replace('"n": 60', '"n": 520'))
-    cells = tables.table1_cells(at_520)
+    assert set(cells_of(tables.table1_cells, records).table) == {"text"}  # none of the printed sizes
+    cells = cells_of(tables.table1_cells, records.assign(n=records.n.replace(60, 520)))
     assert set(cells.column) == {"KPCA", "IKPCA", "KHA", "degree of the kernel of KHA"} and is_published(
         cells
     )
@@ -99,19 +106,20 @@ def test_kernel_eigenfaces(settings, item):
     (name, figure), *rest = tables.table2_figure(records, arrays).items()
     assert name == f"{item}_errors" and isinstance(figure, Figure) and not rest
     if item == "table2":
-        cells = tables.table2_cells(records)
+        cells = cells_of(tables.table2_cells, records, asdict(settings[item, "smoke"]))
         faces = cells[cells.table == "table2"]
         assert len(faces) == 18 and is_published(cells) and not faces.comparable.any()
-        in_paper = tables.table2_cells(records.assign(profile="paper", r=36)).set_index("column")
-        assert in_paper.comparable["n of Kernel Eigenfaces"] and in_paper.ours["rows of L"] == 36
-        assert not in_paper.comparable["rows of beta and Omega"]  # as the reading has it
+        in_paper = asdict(settings[item, "paper"])
+        ours = cells_of(tables.table2_cells, records.assign(r=36), in_paper).set_index("column").ours
+        assert ours["n of Kernel Eigenfaces"] == 10 and ours["rows of L"] == 36
+        assert ours["rows of beta and Omega"] == 400  # for the printed 40, as the reading has it
 
 
 def test_contours(settings):
     records, arrays = outcome(settings, "figure2")
     assert records.value.median() > 0.99
     assert isinstance(pictures.figure2(records, arrays), Figure)
-    cells = pictures.figure2_cells(records)
+    cells = cells_of(pictures.figure2_cells, records)
     assert (
         is_published(cells)
         and 0.15 < cells.set_index("column").ours["standard deviation of the noise"] < 0.25
@@ -122,12 +130,12 @@ def test_manifold_figures_draw_what_there_is(settings):
     """Without the images, the Swiss roll is drawn all the same."""
     records, arrays = outcome(settings, "figure3", ["swiss_roll_hole"])
     assert isinstance(pictures.figure3(records, arrays), Figure)
-    assert is_published(pictures.figure3_cells(records))
-    needed = records[records.metric == "components_for_95_percent"].sort_values("parameters").value
-    assert needed.iloc[1] < needed.iloc[0]  # as generated ({"reading": ...} sorts first) it is flat
+    assert is_published(cells_of(pictures.figure3_cells, records))
+    needed = records[records.metric == "components_for_95_percent"].sort_values("reading").value
+    assert needed.iloc[1] < needed.iloc[0]  # as generated, which comes first, it is flat
     records, arrays = outcome(settings, "figure4", ["swiss_roll_hole"])
     assert set(pictures.figure4(records, arrays)) == {"figure4_swiss_roll_hole"}
-    assert is_published(pictures.figure4_cells(records))
+    assert is_published(cells_of(pictures.figure4_cells, records))
 
 
 def test_drift(settings):

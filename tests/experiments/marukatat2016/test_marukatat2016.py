@@ -10,7 +10,7 @@ from kpca_lab.methods.empirical_map import sketch_matrix
 from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.hooks import experiment
-from kpca_lab.suite.judge.claims import with_parameters
+from kpca_lab.suite.judge.records import with_parameters
 
 ITEMS = ("kernel", "covariance")
 

@@ -1,5 +1,7 @@
 """Wang & Tanaka 2016: the items at tiny sizes, and what their settings say."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,8 @@ from experiments.wang2016.claims import subset_same_points
 from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.judge.published import load_published
-from kpca_lab.suite.render.figures import with_parameters
+from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.judge.scoreboard import build_scoreboard, cells_frame
 
 ITEMS = ("figure1", "figure2", "figure3", "figure4", "figure_tradeoff")
 MADE = ("figure1", "figure2")  # their data is generated
@@ -28,15 +31,22 @@ def settings():
 def outcome(run, job):
     """Records as the store would give them, and the arrays by job."""
     found = run(job)
-    records = pd.DataFrame(found.rows).assign(job="job")
+    records = with_parameters(pd.DataFrame(found.rows).assign(job="job"))
     return records, {"job": found.arrays}
 
 
 @pytest.fixture(scope="module")
 def smoke(settings):
     plans = {item: make_plan(settings[item, "smoke"]) for item in MADE}
-    found = {item: outcome(wang.run, next(iter(plan.jobs.values()))) for item, plan in plans.items()}
-    return {item: (records.assign(profile="smoke"), arrays) for item, (records, arrays) in found.items()}
+    return {item: outcome(wang.run, next(iter(plan.jobs.values()))) for item, plan in plans.items()}
+
+
+def judged(records, settings, **how):
+    """The part of the scoreboard that an item fills."""
+    cells = cells_frame("wang2016", wang.cells(records, asdict(settings)))
+    board = build_scoreboard(load_published("wang2016"), cells, **how)
+    assert board.ours.notna().sum() == len(cells), "every cell is a published one"
+    return board[board.ours.notna()]
 
 
 def test_settings_are_those_of_the_paper(settings):
@@ -61,12 +71,9 @@ def test_figures_are_drawn(smoke, item, maker):
 
 
 @pytest.mark.parametrize("item", MADE)
-def test_cells_are_published_ones(smoke, item):
-    published = load_published()
-    keys = set(zip(published.table, published.row, published.column))
-    cells = wang.cells(smoke[item][0])
-    assert len(cells) and set(zip(cells.table, cells.row, cells.column)) <= keys
-    reduced = cells[~cells.comparable].column
+def test_cells_are_published_ones(smoke, settings, item):
+    board = judged(smoke[item][0], settings[item, "smoke"], full_size=False)
+    reduced = board[board.verdict == "not_comparable"].column
     assert reduced.str.contains("points|samples|loops").all() and len(reduced) >= 2  # the profile is smaller
 
 
@@ -87,7 +94,7 @@ def test_three_clusters_as_in_the_paper(settings):
     assert (records[records.metric == "n_nonzero"].value < 30).all()
     counts = np.count_nonzero(arrays["job"]["coefficients_0"], axis=1)
     assert counts.tolist() == records[records.metric == "n_nonzero"].value.tolist()
-    assert wang.cells(records.assign(profile="paper")).comparable.all()
+    assert (judged(records, settings["figure1", "paper"]).verdict == "exact").all()
     assert sum(array.nbytes for array in arrays["job"].values()) < 200_000
 
 
@@ -96,10 +103,10 @@ def test_tradeoff(settings):
     jobs = make_plan(settings["figure_tradeoff", "smoke"]).jobs.values()
     (job,) = (job for job in jobs if job.dataset["name"] == "three_clusters")
     records, _ = outcome(wang.tradeoff_run, job)
-    found = subset_same_points(with_parameters(records))
+    found = subset_same_points(records)
     assert found.holds
     full = records[records.method == "full"].value.item()
     assert (records.value >= full * (1 - 1e-9)).all()
     assert isinstance(wang.tradeoff_figure(records, {}), Figure)
-    used = with_parameters(records[records.method == "elastic_net"]).sort_values("lambda_1").m
+    used = records[records.method == "elastic_net"].sort_values("lambda_1").m
     assert used.is_monotonic_decreasing

@@ -1,5 +1,7 @@
 """Tables 3 to 6: the shared arithmetic equals the estimators, and the cells carry the printed labels."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,8 @@ from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.jobs import COLUMNS
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.judge.scoreboard import cells_frame
 
 RANKS = [2, 5, 12, 20]
 
@@ -104,7 +108,7 @@ def _smoke_records(item, tmp_path, monkeypatch, run, make_jobs):
             rows += [{**entry, "job": "x"} for entry in run(job).rows]
         except DatasetUnavailableError as error:
             pytest.skip(f"needs USPS: {error}")
-    return pd.DataFrame(rows, columns=COLUMNS).assign(profile="smoke")
+    return with_parameters(pd.DataFrame(rows, columns=COLUMNS)), asdict(settings)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +119,8 @@ def _smoke_records(item, tmp_path, monkeypatch, run, make_jobs):
     ],
 )
 def test_cells_carry_the_printed_labels(item, run, make_jobs, tmp_path, monkeypatch):
-    records = _smoke_records(item, tmp_path, monkeypatch, run, make_jobs)
-    cells = classification.cells(records)
+    records, settings = _smoke_records(item, tmp_path, monkeypatch, run, make_jobs)
+    cells = cells_frame("washizawa2012", classification.cells(records, settings))
     printed = load_published().query("paper == 'washizawa2012' and table == @item")
     assert set(zip(cells.row, cells.column)) == set(zip(printed.row, printed.column))
     assert (cells.trials == 2).all() and cells.ours.between(0, 100).all()
@@ -125,6 +129,10 @@ def test_cells_carry_the_printed_labels(item, run, make_jobs, tmp_path, monkeypa
     assert whole["SubKp (nc)"] == whole["RKp (nc)"] and whole["SubKp (c)"] == whole["RKp (c)"]
     if item == "table5":
         assert (cells[cells.column == "100 %"].ours_sd == 0).all()
+        # how the choice of the parameters scatters is told where nothing else does
+        assert (cells.selection_sd.notna() == (cells.column == "100 %")).all()
+        chosen = records[records.metric == "selected_error"].groupby(["method", "centered"]).share.sum()
+        np.testing.assert_allclose(chosen, 1.0)
 
 
 def _wanted(table, monkeypatch, *overrides):

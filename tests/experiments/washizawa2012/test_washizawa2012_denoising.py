@@ -1,6 +1,7 @@
 """Tables 7, 8 and Figure 7: noise, filters and errors, and the printed labels of the cells."""
 
 import sys
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.engine.execute import execute
 from kpca_lab.suite.jobs import COLUMNS
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.judge.scoreboard import cells_frame
 
 
 def test_squared_errors_are_in_the_printed_unit():
@@ -72,14 +75,14 @@ def _smoke(item, tmp_path, monkeypatch, make_jobs, run):
             pytest.skip(f"needs MNIST: {error}")
         rows += [{**entry, "job": str(number)} for entry in outcome.rows]
         arrays |= {str(number): outcome.arrays} if outcome.arrays else {}
-    return pd.DataFrame(rows, columns=COLUMNS).assign(profile="smoke"), arrays
+    return with_parameters(pd.DataFrame(rows, columns=COLUMNS)), arrays, asdict(settings)
 
 
 @pytest.mark.parametrize("item", ["table7", "table8"])
 def test_cells_carry_the_printed_labels(item, tmp_path, monkeypatch):
-    records, _ = _smoke(item, tmp_path, monkeypatch, denoising.table_jobs, denoising.denoise_all)
+    records, _, settings = _smoke(item, tmp_path, monkeypatch, denoising.table_jobs, denoising.denoise_all)
     records["m"] = records["m"].astype("Int64").replace(20, 100)  # the smallest basis of the paper
-    cells = denoising.cells(records)
+    cells = cells_frame("washizawa2012", denoising.cells(records, settings))
     published = load_published().query("paper == 'washizawa2012'")
     stated = cells[cells.table == "text"].column
     assert set(stated) <= set(published[published.table == "text"].column) and len(stated) == 7 * (
@@ -95,8 +98,9 @@ def test_cells_carry_the_printed_labels(item, tmp_path, monkeypatch):
 
 
 def test_figure_shows_four_mosaics(tmp_path, monkeypatch):
-    records, arrays = _smoke("figure7", tmp_path, monkeypatch, denoising.figure_jobs, denoising.denoise_first)
-    assert denoising.figure_cells(records).ours.tolist() == [100, 50]
+    made = (denoising.figure_jobs, denoising.denoise_first)
+    records, arrays, settings = _smoke("figure7", tmp_path, monkeypatch, *made)
+    assert [cell.ours for cell in denoising.figure_cells(records, settings)] == [100, 50]
     figure = denoising.figure(records, arrays)
     assert isinstance(figure, Figure)
     titles = [ax.get_title() for ax in figure.axes]

@@ -22,6 +22,7 @@ from experiments.washizawa2012.table1_fit import (
 from kpca_lab import FullKPCA, ImprovedKPCA, NystromKPCA, ReducedKPCA, SubsetKPCA
 from kpca_lab.metrics import empirical_error, operator_distance
 from kpca_lab.suite.config.composing import compose_many, compose_settings
+from kpca_lab.suite.judge.records import with_parameters
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_lists_of_parameters_make_a_grid(settings):
 
 def test_smoke_gives_every_cell_and_a_figure(settings):
     rows = [row for job in fit_jobs(settings["smoke"]) for row in fit_run(job).rows]
-    records = pd.DataFrame(rows)
+    records = with_parameters(pd.DataFrame(rows))
     assert np.isfinite(records["value"]).all()
     assert len(records[records["metric"] == "misfit_12"]) == 2
     cells = records[records["metric"] == "mean_normalized_empirical_error"]

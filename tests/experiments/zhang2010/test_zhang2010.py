@@ -1,9 +1,12 @@
 """Zhang et al. 2010: labels of the cells, counts of used samples, features, figures."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from experiments.zhang2010 import cells as zhang_cells
 from experiments.zhang2010 import features
 from experiments.zhang2010 import tables as zhang2010
 from kpca_lab.datasets import DatasetUnavailableError, load_dataset
@@ -14,6 +17,8 @@ from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.jobs import Outcome
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.judge.scoreboard import cells_frame
 
 ITEMS = [f"table{number}" for number in range(1, 12)] + ["figure1"]
 ITEMS += ["table9_realisations", "table11_realisations"]
@@ -41,7 +46,11 @@ def records_of(settings, tmp_path, only=None):
         assert isinstance(outcome, Outcome)
         store.write(item, f"job{number}", outcome, {})
     store.compact(item, [f"job{number}" for number in range(len(jobs))])
-    return store.records(item).assign(profile="smoke"), store.arrays(item)
+    return with_parameters(store.records(item)), store.arrays(item)
+
+
+def cells_of(item, records, settings):
+    return cells_frame("zhang2010", experiment.cell_makers[f"zhang2010/{item}"](records, asdict(settings)))
 
 
 def thyroid():
@@ -54,7 +63,7 @@ def thyroid():
 @pytest.mark.parametrize("item", [f"table{number}" for number in range(1, 12)])
 def test_cells_carry_the_published_labels(item, settings, tmp_path):
     records, _ = records_of(settings[item, "smoke"], tmp_path)
-    cells = experiment.cell_makers[f"zhang2010/{item}"](records)
+    cells = cells_of(item, records, settings[item, "smoke"])
     published = load_published()
     published = published[published.paper == "zhang2010"]
     known = set(zip(published.table, published.row, published.column))
@@ -65,7 +74,7 @@ def test_cells_carry_the_published_labels(item, settings, tmp_path):
 
 def test_generated_stand_ins_are_not_judged(settings, tmp_path):
     records, _ = records_of(settings["table2", "smoke"], tmp_path)
-    cells = zhang2010.used_cells(records)
+    cells = cells_of("table2", records, settings["table2", "smoke"])
     assert not cells[cells.table == "table2"].comparable.any()
 
 
@@ -178,4 +187,10 @@ def test_readings_hold_the_one_that_is_used():
     np.testing.assert_allclose(train, used["akpca", "accuracy"][1])
     np.testing.assert_allclose(test, used["akpca", "accuracy"][2])
     assert len(rows) == len(X)
-    assert len(features.apca_readings(X, T, 0.2)) == 8 and len(features.pca_readings(X, T, 0.2)) == 3
+    tried = {
+        "akpca": features.akpca_readings(X, T, 0.2, gamma=2.0),
+        "apca": features.apca_readings(X, T, 0.2),
+        "pca": features.pca_readings(X, T, 0.2),
+    }
+    told = {method: len(readings) for method, readings in tried.items()}
+    assert told == zhang_cells.READINGS_OF_FEATURES

@@ -19,10 +19,10 @@ from kpca_lab.suite.judge.claims import (
     select,
     spread,
     time_to_reach,
-    with_parameters,
     write_claims,
 )
 from kpca_lab.suite.judge.published import load_published
+from kpca_lab.suite.judge.records import with_parameters
 from kpca_lab.suite.papers import load_experiments
 
 
@@ -36,7 +36,8 @@ def record(
 
 
 def frame(rows):
-    return pd.DataFrame(rows, columns=list(RECORD_COLUMNS)).astype({"m": "Int64", "r": "Int64"})
+    table = pd.DataFrame(rows, columns=list(RECORD_COLUMNS)).astype({"m": "Int64", "r": "Int64"})
+    return with_parameters(table)
 
 
 def verdicts(rows):
@@ -359,15 +360,8 @@ def test_statements_are_registered_once():
     assert load_experiments().claims is load_experiments().claims
 
 
-def test_parameters_become_columns_but_do_not_hide_those_of_the_record():
-    rows = frame([record("a/b", "x", "full", "runtime", 1.0, m=3, alpha=0.1)])
-    rows.loc[0, "parameters"] = '{"alpha": 0.1, "method": "other"}'
-    wide = with_parameters(rows)
-    assert wide.alpha.tolist() == [0.1] and wide.method.tolist() == ["full"]
-
-
 def test_selecting_nothing_is_not_run():
-    rows = with_parameters(frame(chin_records()))
+    rows = frame(chin_records())
     assert len(select(rows, "table1", method=["full", "hebbian"])) == 12
     with pytest.raises(NotRun, match="no records of table7"):
         select(rows, "table7")

@@ -88,5 +88,5 @@ def test_numbers_are_written_as_printed(value, decimals, text):
 
 
 def test_unknown_paper_is_refused():
-    with pytest.raises(ValueError, match="choose from chin2006"):
+    with pytest.raises(ValueError, match="valid choices: chin2006"):
         load_published("nobody1999")

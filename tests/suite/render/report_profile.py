@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from kpca_lab.suite.hooks import Cell
 from kpca_lab.suite.jobs import COLUMNS
+from kpca_lab.suite.judge.claims import COLUMNS as COLUMNS_OF_CLAIMS
 from kpca_lab.suite.judge.published import load_published
-from kpca_lab.suite.judge.scoreboard import write_scoreboard
+from kpca_lab.suite.judge.scoreboard import build_scoreboard, cells_frame, write_scoreboard
 
 ENVIRONMENT = {
     "date": "2026-01-02T03:04:05+00:00",
@@ -48,14 +50,15 @@ def _write_scoreboard(folder, number):
     published = load_published()
     if number is not None:
         published = published.groupby("paper", sort=False).head(number).reset_index(drop=True)
-    cells = published[["paper", "table", "row", "column", "value", "sd"]]
-    cells = cells[rng.random(len(cells)) < 0.8]
-    spread = cells["sd"].fillna(0.02 * cells["value"].abs()).fillna(0.1)
-    ours = cells["value"] + spread * rng.choice([0, 0.1, 0.8, 4], len(cells)) * rng.choice(
-        [-1, 1], len(cells)
-    )
-    cells = cells.assign(ours=ours, ours_sd=spread, trials=10, note="").drop(columns=["value", "sd"])
-    write_scoreboard(folder, cells, published)
+    printed = published[rng.random(len(published)) < 0.8]
+    spread = printed["sd"].fillna(0.02 * printed["value"].abs()).fillna(0.1)
+    ours = printed["value"] + spread * rng.choice([0, 0.1, -0.8, 0.8, -4, 4], len(printed))
+    found = [cells_frame("", [])]
+    for cell, value, sd in zip(printed.itertuples(), ours, spread):
+        found.append(cells_frame(cell.paper, [Cell(cell.table, cell.row, cell.column, value, sd, 10)]))
+    cells = pd.concat(found[1:], ignore_index=True)
+    cells.loc[cells.index[::50], ["readings", "as_described"]] = [3, 1.0]
+    write_scoreboard(folder, build_scoreboard(published, cells))
 
 
 def _write_claims(folder):
@@ -65,20 +68,24 @@ def _write_claims(folder):
             "washizawa2012",
             "6.2",
             "SubKPCA has the least error.",
+            "claim",
+            "ours",
             "holds",
             "ratio 0.93 (from 0.9 to 1)",
         ),
-        ("a-2", "washizawa2012", "6.3", "ICD is slower than SubKPCA on tic.", "fails", "ratio 1.2"),
+        ("a-2", "washizawa2012", "6.3", "ICD is slower than SubKPCA on tic.", "claim", "", "fails", "1.2"),
         (
             "b-1",
             "chin2006",
             "5",
             "Batch KPCA grows with the cube of n; <b>bold</b>.",
+            "identity",
+            "",
             "not run",
             "no records",
         ),
     ]
-    frame = pd.DataFrame(rows, columns=["id", "paper", "where", "statement", "verdict", "numbers"])
+    frame = pd.DataFrame(rows, columns=list(COLUMNS_OF_CLAIMS))
     frame.to_csv(folder / "claims.csv", index=False)
 
 
@@ -86,25 +93,12 @@ def _write_tables(folder):
     own = folder / "tables" / "washizawa2012"
     own.mkdir(parents=True)
     for number in (1, 8, 2):
-        lines = [
-            f"# Washizawa 2012, Table {number}: Example",
-            "",
-            "|  |  | SubKPCA | Reduced KPCA |",
-            "|---|---|--:|--:|",
-            "| Random | paper | 1.0025 ± 0.0019 | 1.1420 ± 0.0771 |",
-            "|  | ours | 1.0030 ± 0.0031 ≈ | 1.1490 ± 0.0630 ≈ |",
-            "",
-            "Trials: paper 10; ours 10.",
-        ]
-        (own / f"table{number}.md").write_text("\n".join(lines), encoding="utf-8")
         (own / f"table{number}.csv").write_text("row,column\n")
-    for name in ("table1_all", "figure3"):
-        (own / f"{name}.md").write_text("# Washizawa 2012, all\n\n| method |\n|---|\n| subset |\n")
 
 
 def _write_records(folder):
-    path = folder / "records" / "washizawa2012" / "table1.csv"
-    path.parent.mkdir(parents=True)
+    own = folder / "records" / "washizawa2012"
+    own.mkdir(parents=True)
     base = dict.fromkeys(COLUMNS, "") | {
         "experiment": "washizawa2012/table1",
         "dataset": "artificial2d",
@@ -128,7 +122,9 @@ def _write_records(folder):
         "seconds": "",
         "job": "b",
     }
-    pd.DataFrame([base, bad], columns=list(COLUMNS)).to_csv(path, index=False)
+    pd.DataFrame([base, bad], columns=list(COLUMNS)).to_csv(own / "table1.csv", index=False)
+    other = base | {"experiment": "washizawa2012/figure3", "parameters": '{"basis": 0.1}'}
+    pd.DataFrame([other], columns=list(COLUMNS)).to_csv(own / "figure3.csv", index=False)
 
 
 def _write_figures(folder):

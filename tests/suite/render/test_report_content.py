@@ -12,8 +12,10 @@ import pytest
 from PIL import Image
 from report_profile import make_profile
 
+from kpca_lab.suite.judge.headline import headline_text
 from kpca_lab.suite.judge.published import load_published
-from kpca_lab.suite.render import report
+from kpca_lab.suite.judge.scoreboard import read_scoreboard
+from kpca_lab.suite.render import pictures, report
 from kpca_lab.suite.render.markdown import render_notes, slug
 
 VOID = {"meta", "link", "img", "input", "br", "hr"}
@@ -92,11 +94,24 @@ def test_every_published_cell_is_shown_as_printed(page):
     assert "4.57e-5" in text
 
 
-def test_counts_are_those_of_the_scoreboard(page, profile):
-    rows = report._scoreboard(profile, {})
-    for entry in report._counts(rows, list(report.VERDICTS)):
-        own = [row for row in rows if entry["paper"] in ("", row["paper"])]
-        assert entry["total"] == len(own) == sum(entry["numbers"].values())
+def test_only_results_are_counted_and_settings_have_a_column(page, profile):
+    board = read_scoreboard(profile)
+    rows = report._scoreboard(board, {})
+    for entry in report._counts(rows, list(report.VERDICTS), ["setting"]):
+        own = board[board.paper.eq(entry["paper"]) | (entry["paper"] == "")]
+        assert entry["total"] == (own.kind == "result").sum() == sum(entry["numbers"].values())
+        judged = own[(own.kind == "setting") & ~own.verdict.str.startswith("not")].verdict
+        told = f"{(judged != 'off').sum()} of {len(judged)}" if len(judged) else ""
+        assert entry["beside"]["setting"] == told
+    assert headline_text(board) in html.unescape(page)
+    assert "Settings as printed" in page and "Identities that hold" in page
+
+
+def test_readings_stand_beside_the_text_as_described(page):
+    cells = page.split('id="cells"')[1].split("</table>")[0]
+    assert "<td>chosen of 3</td>" in cells and "<td>as described</td>" in cells
+    tables = page.split('class="table-page"')[1:]
+    assert any("<td>as described</td>" in part.split("</table>")[0] for part in tables)
 
 
 def test_tables_and_figures_name_their_commands(page):
@@ -106,7 +121,13 @@ def test_tables_and_figures_name_their_commands(page):
 
 
 def test_run_facts(page):
-    for text in ("2026-01-02T03:04:05+00:00", "Example CPU", "0123456789ab", "75 min of computing", "numpy"):
+    for text in (
+        "2026-01-02T03:04:05+00:00",
+        "Example CPU",
+        "0123456789ab",
+        "1:15:00 h of computing",
+        "numpy",
+    ):
         assert text in page
     assert "python -m kpca_lab.datasets fetch usps" in page
     assert "missing of: table3 (usps); table5 (usps)." in page
@@ -164,20 +185,6 @@ def test_every_figure_of_the_papers_has_a_title_of_its_own():
     assert items <= set(titles())
 
 
-def test_marks_have_a_place_of_their_own_and_readings_are_links(tmp_path):
-    folder = make_profile(tmp_path / "quick", pictures=False)
-    table = folder / "tables" / "washizawa2012" / "table1.md"
-    table.write_text(
-        "# Washizawa 2012, Table 1: T\n\n|  |  | a |\n|---|---|--:|\n"
-        "| x | paper | 1.0 |\n|  | ours | 1.1 ✗ |\n\n"
-        "x / a: readings tried: experiments/washizawa2012/notes.md#table-1.\n"
-    )
-    found = {entry["item"]: entry["body"] for entry in report._tables(folder, "washizawa2012", {})}["table1"]
-    assert '1.0<span class="mark"></span>' in found
-    assert '1.1<span class="mark">✗</span>' in found
-    assert '<a href="#notes-washizawa2012">readings tried</a>.' in found
-
-
 def test_names_are_in_natural_order():
     assert sorted(["table10", "table2_all", "table2"], key=report._natural) == [
         "table2",
@@ -197,9 +204,9 @@ def test_pictures_are_embedded_with_a_text(structure):
 
 def test_pictures_shrink_to_the_limit(profile, monkeypatch):
     total = sum(path.stat().st_size for path in (profile / "figures").glob("*/*.png"))
-    monkeypatch.setattr(report, "PICTURES_LIMIT", 0.6 * total)
-    pictures = report._Pictures(profile)
-    found = [entry for paper in report.papers() for entry in pictures.of_paper(paper, {})]
+    monkeypatch.setattr(pictures, "PICTURES_LIMIT", 0.6 * total)
+    paths = list((profile / "figures").glob("*/*.png"))
+    found = [pictures.Pictures(paths).embedded(path) for path in paths]
     kept = sum(len(base64.b64decode(entry["uri"].partition(",")[2])) for entry in found)
     assert kept <= 0.6 * total
 
@@ -259,10 +266,3 @@ def test_notes_have_ids_tables_and_no_html():
     assert '<h5 id="notes-p-table-1">' in found
     assert "<td>1</td>" in found and 'class="box tall"' in found
     assert "<script>" not in found
-
-
-@pytest.mark.parametrize(
-    "seconds, text", [(3.456, "3.46 s"), (240, "4 min"), (4500, "75 min"), (3 * 3600 + 60, "3 h 1 min")]
-)
-def test_durations(seconds, text):
-    assert report._duration(seconds) == text

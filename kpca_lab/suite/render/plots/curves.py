@@ -17,12 +17,12 @@ def _panel_values(records, panels) -> list:
     """What the panels show, in order of appearance; one panel for everything if ``panels`` is None."""
     if panels is None:
         return [None]
-    rows = prepare.with_parameters(prepare.usable(records))
+    rows = prepare.usable(records)
     return list(dict.fromkeys(prepare.filled(rows, [panels])[panels]))
 
 
 def _of_panel(records, panels, value) -> pd.DataFrame:
-    rows = prepare.with_parameters(prepare.usable(records))
+    rows = prepare.usable(records)
     return rows if panels is None else rows[prepare.filled(rows, [panels])[panels] == value]
 
 

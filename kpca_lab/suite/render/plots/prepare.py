@@ -1,42 +1,21 @@
 """From tidy records to the numbers of a curve."""
 
-import json
-
 import numpy as np
 import pandas as pd
 
+from kpca_lab.suite.judge.records import with_parameters
 from kpca_lab.suite.render import style
 
 
 def usable(records) -> pd.DataFrame:
-    """The rows that were measured: done, and with a finite value."""
-    rows = pd.DataFrame(records)
+    """The rows that were measured: done, and with a finite value; every setting a column."""
+    rows = with_parameters(pd.DataFrame(records))
     keep = pd.to_numeric(rows["value"], errors="coerce").pipe(np.isfinite)
     if "status" in rows:
         keep &= rows["status"] == "done"
     rows = rows[keep].copy()
     rows["value"] = rows["value"].astype(float)
     return rows
-
-
-def with_parameters(records) -> pd.DataFrame:
-    """The records with each setting of the JSON column ``parameters`` as a column of its own.
-
-    A setting with the name of a column of the records is left out, as is one that is a list or a mapping.
-    """
-    rows = pd.DataFrame(records).reset_index(drop=True)
-    if "parameters" not in rows:
-        return rows
-    settings = [
-        json.loads(text) if isinstance(text, str) and text.strip() else {} for text in rows["parameters"]
-    ]
-    names = dict.fromkeys(
-        name
-        for setting in settings
-        for name, value in setting.items()
-        if name not in rows and not isinstance(value, (list, dict))
-    )
-    return rows.assign(**{name: [setting.get(name) for setting in settings] for name in names})
 
 
 def filled(rows, columns) -> pd.DataFrame:
@@ -68,7 +47,7 @@ def summary(records, metric, x, by) -> pd.DataFrame:
     records : DataFrame
     metric : str
     x : str
-        A column, or a setting within the column ``parameters``.
+        A column, or a setting.
     by : sequence of str
         The columns that tell the series apart.
 
@@ -77,7 +56,7 @@ def summary(records, metric, x, by) -> pd.DataFrame:
     DataFrame
         Columns ``by``, x, ``mean``, ``sd`` (0 for a single value), ``count``, sorted by x.
     """
-    rows = with_parameters(usable(records))
+    rows = usable(records)
     rows = filled(rows[rows["metric"] == metric], by)
     rows[x] = numbers(rows, x)
     groups = rows.groupby([*by, x], sort=False, dropna=True)["value"]
@@ -87,7 +66,7 @@ def summary(records, metric, x, by) -> pd.DataFrame:
 
 def paired(records, x_metric, y_metric, along, by) -> pd.DataFrame:
     """Medians of two metrics for each value of ``along`` and each series; ``seconds`` is that column."""
-    rows = with_parameters(usable(records))
+    rows = usable(records)
     rows[along] = numbers(rows, along)
     y = rows[rows["metric"] == y_metric]
     if x_metric == "seconds":

@@ -62,7 +62,7 @@ for (const form of document.querySelectorAll("form[data-filters]")) {
     link.addEventListener("click", () => {
       form.reset();
       setTimeout(() => {
-        for (const name of ["paper", "verdict"]) if (form.elements[name]) form.elements[name].value = link.dataset[name] ?? "";
+        for (const name of ["paper", "kind", "verdict"]) if (form.elements[name]) form.elements[name].value = link.dataset[name] ?? "";
         narrow();
         apply();
       });

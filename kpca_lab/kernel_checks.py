@@ -49,6 +49,8 @@ def check_range(kernel: Kernel, X: Rows, *, training: bool) -> None:
         )
     size = float(max(-low.min(), high.max(), 0.0))
     spread = float((high / 2 - low / 2).max())
+    if spread == 0 and kernel.name in ("linear", "poly"):  # the same samples differ from zero
+        spread = size
     largest, smallest, ceiling = _kernel_range(kernel, size, spread, X.shape[1])
     settings = "" if kernel.name in ("linear", "precomputed") else f" and gamma={kernel.gamma:.3g}"
     if size > LARGEST or largest > ceiling:

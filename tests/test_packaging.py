@@ -1,10 +1,12 @@
 """The wheel, with exactly the packages that it declares, in an empty folder; and the command ``kpca-lab``."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from importlib import metadata
 from pathlib import Path
@@ -127,6 +129,17 @@ assert main(["run"]) == main(["report"]) == main(["datasets", "fetch", "usps"]) 
     assert len(lines) == 3
     for line, extra in zip(lines, ("suite", "suite", "data")):
         assert line.endswith(f"pip install 'kpca-lab[{extra}]'")
+
+
+def test_an_extra_brings_the_packages_that_the_code_says_it_brings():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    call = re.compile(r'require\(\s*"(\w+)[\w.]*",\s*"(\w+)"')
+    calls = {pair for path in (ROOT / "kpca_lab").rglob("*.py") for pair in call.findall(path.read_text())}
+    assert len(calls) > 5
+    providers = metadata.packages_distributions()
+    for module, extra in calls - {("json", "data")}:  # the example of extras.py
+        brought = {canonicalize_name(Requirement(text).name) for text in declared[extra]}
+        assert brought & {canonicalize_name(name) for name in providers[module]}, (module, extra)
 
 
 def test_importing_the_library_imports_little_beside_scikit_learn():

@@ -106,8 +106,9 @@ def _synthetic_entries() -> Iterator[Entry]:
 
 
 def _real_entries() -> Iterator[Entry]:
-    for name in ("concrete", "housing", "tic", "usps", "mnist", "frey", "teapots"):
-        load = getattr(real, f"load_{name}")
+    loaders = [name for name in real.__all__ if name.startswith("load_") and name != "load_ida"]
+    for load in (getattr(real, loader) for loader in loaders):
+        name = load.__name__.removeprefix("load_")
         yield Entry(name, "real", load, _first_line(load), (name,))
     file_sets, variants = ("yaleb", "yaleb:extended"), ("multipose", "extended")
     yield Entry("yaleb", "real", load_yaleb, _first_line(load_yaleb), file_sets, variants)

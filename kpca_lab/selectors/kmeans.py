@@ -27,7 +27,7 @@ class KMeansSelector:
 
     Of more than ``max_samples`` samples, and more than 20 for each one in the basis, so many are drawn first
     (see :mod:`kpca_lab.selectors.subsample`): on 200000 samples with 20 features and a basis of 200, the
-    choice then is 20 times faster and the error 0.4 % higher. Every pass of K-means uses all of these n
+    choice then is 17 times faster and the error 0.4 % higher. Every pass of K-means uses all of these n
     samples while ``n * n_basis * n_features`` is at most ``largest_pass``; beyond that, batches of 4096
     samples are used (:class:`sklearn.cluster.MiniBatchKMeans`). It runs on one thread, so that a seed always
     gives the same centroids to the last digit.

@@ -21,6 +21,8 @@ RESTARTS = 12
 # Eigenvalue estimates below this share of the largest do not raise the gain any further.
 SMALLEST_SHARE = 1e-6
 LARGEST_LOG_STEP = np.log(2.0)
+# Passes after which the gains have fallen to a half; faster, they fall before the components have turned.
+PASSES_TO_HALF = 20
 # Samples whose steps are taken together.
 BLOCK = 64
 
@@ -54,7 +56,7 @@ class HebbianKPCA(OperatorEstimator):
         Gain in units of the inverse mean of ``k'(x, x)``, so that it does not depend on the kernel's scale.
         If the iteration diverges it starts again with a quarter of the gain, see ``eta0_``.
     tau : float, optional
-        Number of steps ``t`` after which the gains have fallen to a half; the number of samples by default.
+        Number of steps ``t`` after which the gains have fallen to a half; 20 passes by default.
     meta_gain, memory : float
         The ``mu`` and ``xi`` of stochastic meta-descent.
     max_iter : int
@@ -128,12 +130,12 @@ class HebbianKPCA(OperatorEstimator):
         coef0=1,
         kernel_params=None,
         gain="smd",
-        eta0=0.1,
+        eta0=0.3,
         tau=None,
         meta_gain=0.3,
         memory=0.99,
-        max_iter=50,
-        tol=1e-3,
+        max_iter=200,
+        tol=2e-4,
         orthonormalize=False,
         center=True,
         random_state=None,
@@ -258,7 +260,7 @@ class HebbianKPCA(OperatorEstimator):
         these are carried along for a block of samples, and the rows follow once for the block.
         """
         n, r, size = len(gram), len(gains), len(rows)
-        tau = n if self.tau is None else self.tau
+        tau = PASSES_TO_HALF * n if self.tau is None else self.tau
         upper = np.triu(np.ones((r, r)))
         for begin in range(0, n, BLOCK):
             block = order[begin : begin + BLOCK]

@@ -82,7 +82,7 @@ def literal_meta_descent(K, A, orders, *, eta0, meta_gain, memory):
 def test_passes_of_meta_descent_are_the_literal_algorithm():
     n = 150  # more than two blocks of samples
     X = ellipse(n)
-    fitted = model("smd", n_components=4, max_iter=3, tau=None).fit(X)
+    fitted = model("smd", n_components=4, max_iter=3, eta0=0.1, tau=len(X)).fit(X)
     K = gram_matrix(fitted.operator_.kernel, X, center=True)
     scale = K.diagonal().mean()
     rng = np.random.default_rng(int(fitted._generator().integers(2**31)))
@@ -97,7 +97,7 @@ def test_passes_of_meta_descent_are_the_literal_algorithm():
 @pytest.mark.parametrize("gain, eta0", [("constant", 0.02), ("et", 0.2), ("smd", 0.1)])
 def test_converges_to_full_kpca(gain, eta0, center):
     X = ellipse(80)
-    fitted = model(gain, eta0=eta0, center=center, max_iter=60).fit(X)
+    fitted = model(gain, eta0=eta0, tau=len(X), center=center, max_iter=60).fit(X)
     reference = full(center).fit(X)
     tolerance = 0.1 if gain == "constant" else 0.02  # a gain that does not fall leaves the rows trembling
     assert operator_distance(fitted, reference).d < tolerance
@@ -111,7 +111,7 @@ def test_adapted_gains_need_fewer_passes():
     reference = full().fit(X)
 
     def best_distance(gain, gains):
-        fits = (model(gain, eta0=eta0, max_iter=12).fit(X) for eta0 in gains)
+        fits = (model(gain, eta0=eta0, tau=len(X), max_iter=12).fit(X) for eta0 in gains)
         return min(operator_distance(fit, reference).d2 for fit in fits)
 
     # Each kind with the best of the gains 0.01 ... 0.3.
@@ -124,7 +124,9 @@ def test_adapted_gains_need_fewer_passes():
 def test_meta_descent_raises_gains_that_are_too_small():
     X = ellipse(80)
     reference = full().fit(X)
-    fixed, adapted = (model("smd", eta0=0.03, meta_gain=mu, max_iter=15).fit(X) for mu in (0.0, 1.0))
+    fixed, adapted = (
+        model("smd", eta0=0.03, tau=len(X), meta_gain=mu, max_iter=15).fit(X) for mu in (0.0, 1.0)
+    )
     assert operator_distance(adapted, reference).d2 < operator_distance(fixed, reference).d2 / 10
 
 
@@ -246,3 +248,13 @@ def test_precomputed_kernel_gives_the_same():
 def test_errors_say_what_is_wrong(parameters, message):
     with pytest.raises(ValueError, match=message):
         HebbianKPCA(**parameters).fit(ellipse(20))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_defaults_reach_the_components_of_kernel_pca(seed):
+    X = np.random.default_rng(seed).standard_normal((60, 3)) * [3, 2, 1]
+    exact = FullKPCA(3, gamma=0.05).fit(X).operator_
+    found = HebbianKPCA(3, gamma=0.05, random_state=seed).fit(X).operator_.left
+    lengths = np.sqrt(found.inner(exact.kernel, found).diagonal())
+    cosines = np.abs(found.inner(exact.kernel, exact.left).diagonal()) / lengths
+    assert 1 - cosines.min() <= 1e-4

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from kpca_lab.distances import stacked
+from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernels import Kernel
 
 FORMAT_VERSION = 1
+# What a product with the points needs of them is kept for the next call up to this size.
+KEPT_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +126,26 @@ class FeatureOperator:
         vectors = {"left": self.left, "right": self.analysis, "mean": self.mean}
         return {name: v.core_inner(self.kernel, self.mean).ravel() for name, v in vectors.items()}
 
+    def _core_blocks(self, Z) -> Iterator[tuple[slice, np.ndarray]]:
+        """The kernel's core of ``Z`` with the points, in blocks of rows."""
+        many = 8 * np.prod(self.points.shape, dtype=np.int64) > KEPT_BYTES
+        evaluator = CoreEvaluator(self.kernel, self.points) if many else self._evaluator
+        return evaluator.blocks(Z, keep_buffers=False)
+
+    @cached_property
+    def _evaluator(self) -> CoreEvaluator:
+        return CoreEvaluator(self.kernel, self.points)
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_evaluator"}
+
     def transform(self, Z) -> np.ndarray:
         """Components ``<right_j, phi(z) - mean>`` of each row of ``Z``."""
-        values = core_product(self.kernel, Z, self.points, self.analysis.coefficients)
-        return self._add_other_parts(values, "right", Z)
+        values = np.empty((Z.shape[0], self.rank))
+        for rows, core in self._core_blocks(Z):
+            np.matmul(core, self.analysis.coefficients, out=values[rows])
+            self._add_other_parts(values[rows], "right", Z[rows])
+        return values
 
     def centred_square_norm(self, Z) -> np.ndarray:
         """``||phi(z) - mean||^2`` of each row of ``Z``."""
@@ -134,16 +154,16 @@ class FeatureOperator:
         with_mean = core_product(self.kernel, Z, self.mean.points, self.mean.coefficients)
         return self._square_distance(Z, with_mean[:, 0])
 
-    def _add_other_parts(self, core_values: np.ndarray, side: str, Z) -> np.ndarray:
-        """Complete the core part of ``<u_j, phi(z)>`` to ``<u_j, phi(z) - mean>``."""
+    def _add_other_parts(self, core_values: np.ndarray, side: str, Z) -> None:
+        """Complete the core part of ``<u_j, phi(z)>`` to ``<u_j, phi(z) - mean>``, in place."""
         kernel, vectors = self.kernel, self.left if side == "left" else self.analysis
         offset, left_over = kernel.offset(Z), 1.0
         if self.mean is not None:
-            core_values = core_values - self._mean_core[side]
+            core_values -= self._mean_core[side]
             offset, left_over = offset - self.mean.offset(kernel)[0], 1.0 - self.mean.totals[0]
         core_values += left_over * (vectors.offset(kernel) + kernel.constant * vectors.totals)
-        core_values += np.outer(offset, vectors.totals)
-        return core_values
+        if offset.any():
+            core_values += np.outer(offset, vectors.totals)
 
     def _square_distance(self, Z, core_with_mean: np.ndarray) -> np.ndarray:
         # phi(z) - mean is an expansion with coefficients 1 and -c, whose total is `left_over`.
@@ -161,19 +181,25 @@ class FeatureOperator:
         """``||(phi(z) - mean) - X (phi(z) - mean)||^2`` of each row of ``Z``, never negative."""
         # One pass over the kernel values serves both sides and, where it is over the same points, the mean.
         shared_mean = self.mean is not None and self.mean.points is self.points
-        blocks = [self.analysis.coefficients]
+        parts = [self.analysis.coefficients]
         if self.right is not None:
-            blocks.append(self.left.coefficients)
+            parts.append(self.left.coefficients)
         if shared_mean:
-            blocks.append(self.mean.coefficients)
-        core_values = core_product(self.kernel, Z, self.points, np.hstack(blocks))
-        components = self._add_other_parts(core_values[:, : self.rank], "right", Z)
-        along_left = components
-        if self.right is not None:
-            along_left = self._add_other_parts(core_values[:, self.rank : 2 * self.rank], "left", Z)
-        square = self._square_distance(Z, core_values[:, -1]) if shared_mean else self.centred_square_norm(Z)
-        cross = np.einsum("ij,ij->i", components, along_left)
-        return np.maximum(square - 2 * cross + self._square_norm(components), 0.0)
+            parts.append(self.mean.coefficients)
+        coefficients = np.hstack(parts)
+        square = np.empty(Z.shape[0]) if shared_mean else self.centred_square_norm(Z)
+        for rows, core in self._core_blocks(Z):
+            core_values = core @ coefficients
+            components = along_left = core_values[:, : self.rank]
+            self._add_other_parts(components, "right", Z[rows])
+            if self.right is not None:
+                along_left = core_values[:, self.rank : 2 * self.rank]
+                self._add_other_parts(along_left, "left", Z[rows])
+            if shared_mean:
+                square[rows] = self._square_distance(Z[rows], core_values[:, -1])
+            square[rows] -= 2 * np.einsum("ij,ij->i", components, along_left)
+            square[rows] += self._square_norm(components)
+        return np.maximum(square, 0.0)
 
     def _square_norm(self, components: np.ndarray) -> np.ndarray:
         image = components if self.orthonormal else components @ self.left_gram

@@ -1,3 +1,6 @@
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -97,3 +100,28 @@ def test_operator_with_a_callable_kernel_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="callable cannot be saved"):
         operator.save(tmp_path / "operator.npz")
     assert not list(tmp_path.iterdir())
+
+
+def test_many_rows_give_what_single_rows_give(rng):
+    """Over blocks, with what is kept from call to call, and from several threads at once."""
+    points, Z = rng.standard_normal((40, 3)), rng.standard_normal((5000, 3))
+    kernel = make_kernel("rbf", gamma=0.3, n_features=3).anchored(points)
+    mean = Expansion.over(points, np.full((40, 1), 1 / 40))
+    operator = FeatureOperator(kernel, Expansion.over(points, rng.standard_normal((40, 4))), mean=mean)
+    whole, residual = operator.transform(Z), operator.residual(Z)
+    rows = [operator.transform(Z[i : i + 1])[0] for i in range(0, 5000, 250)]
+    np.testing.assert_allclose(whole[::250], rows, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(residual[:7], operator.residual(Z[:7]), rtol=1e-12)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(operator.transform, [Z] * 8):
+            np.testing.assert_array_equal(found, whole)
+
+
+def test_what_is_kept_between_calls_is_not_pickled(rng):
+    points = rng.standard_normal((200, 50))
+    kernel = make_kernel("rbf", gamma=0.3, n_features=50).anchored(points)
+    operator = FeatureOperator(kernel, Expansion.over(points, rng.standard_normal((200, 2))))
+    before = len(pickle.dumps(operator))
+    components = operator.transform(points)
+    assert len(pickle.dumps(operator)) == before
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(operator)).transform(points), components)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTS = ("method", "selector", "metric", "generator", "real data set", "launcher")
+LISTS = ("paper", "table", "method", "selector", "metric", "generator", "real data set", "launcher")
 BLOCK = re.compile(r"```(python|yaml|csv|markdown|sh)\n(.*?)```", re.S)
 
 # Runs the commands one after the other, in one process that keeps its workers.
@@ -54,7 +54,8 @@ def put(root, block):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     elif where == "at the end":
-        path.write_text(path.read_text(encoding="utf-8") + "\n\n" + text, encoding="utf-8")
+        gap = "\n\n" if path.suffix == ".py" else ""
+        path.write_text(path.read_text(encoding="utf-8") + gap + text, encoding="utf-8")
     else:
         line = where.removeprefix("after the line: ")
         old = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -95,7 +96,18 @@ def test_each_list_leads_to_a_run_with_what_was_added(tmp_path):
         command, code, text = json.loads(line)
         assert code == 0, f"{command}: {code}\n{text}"
         told[command] = text
-    expected = ["every_second", "every_nth", "points_kept", "1 jobs", "squares.txt", "1 jobs", "2 trials"]
+    expected = ["4 jobs", "1 done before", "every_second", "every_nth", "points_kept"]
+    expected += ["1 jobs", "squares.txt", "1 jobs", "2 trials"]
     assert len(told) == len(commands) == len(expected)
     for (command, text), word in zip(told.items(), expected):
         assert word in text, f"{command}: {text}"
+    results = root / "results" / "smoke"
+    for name in (
+        "tables/example2026/table1.md",
+        "tables/example2026/table2.md",
+        "figures/example2026/figure1.png",
+    ):
+        assert (results / name).is_file(), name
+    assert "example2026,table1,SubKPCA" in (results / "scoreboard.csv").read_text()
+    assert "example-never-below,example2026" in (results / "claims.csv").read_text()
+    assert "Example 2026" in (results / "report" / "index.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import numpy as np
 
 from kpca_lab.kernels import Kernel
 from kpca_lab.operator import Expansion
-from kpca_lab.preimage import preimage
+from kpca_lab.preimage import VANISHING, preimage
 
 # What is left of a vector, or of a point's image, counts as nothing below this share of its squared length.
 NOTHING = 1e-10
@@ -72,15 +72,7 @@ def iterated_preimages(
             if pursuit.is_represented(vector):
                 break
             gain, start = pursuit.best_given_point([vector])
-            found = preimage(
-                kernel,
-                pursuit.what_is_left(vector),
-                start=start,
-                up_to_scale=True,
-                tol=tol,
-                max_iter=max_iter,
-                n_restarts=0,
-            )
+            found = pursuit.preimage(vector, start, tol, max_iter)
             direction = pursuit.new_direction(found)
             if direction is None or pursuit.gain(direction, vector) < gain:
                 direction = pursuit.new_direction(start)
@@ -98,14 +90,56 @@ class _Pursuit:
         self.n_given, self.n_found = len(points), 0
         room = len(gram) + most
         self.points = np.concatenate([points, np.zeros((most, points.shape[1]))])
+        if kernel.name == "rbf":
+            self.shifted = self.points - kernel.origin
+            self.point_squares = np.einsum("ij,ij->i", self.shifted, self.shifted)
         self.gram = np.zeros((room, room))
         self.gram[: len(gram), : len(gram)] = gram
         self.left = np.concatenate([vectors, np.zeros((most, vectors.shape[1]))])
         self.squares = np.einsum("ij,ij->j", vectors, gram @ vectors)
         self.spanned = np.zeros((room, most))
+        self.gram_spanned = np.zeros((room, most))
         self.given_squares = kernel.diagonal(points)
         self.given_left = self.given_squares.copy()
         self.given_along = self._at_given_points(self.gram @ self.left)
+
+    def preimage(self, vector: int, start: np.ndarray, tol: float, max_iter: int) -> np.ndarray:
+        """A pre-image, up to scale, of what is left of a vector."""
+        if self.kernel.name != "rbf":
+            options = {"up_to_scale": True, "tol": tol, "max_iter": max_iter, "n_restarts": 0}
+            return preimage(self.kernel, self.what_is_left(vector), start=start, **options)
+        n_points = self.n_given + self.n_found
+        points, squares = self.shifted[:n_points], self.point_squares[:n_points]
+        total, coefficients = self.left[0, vector], self.left[1 : n_points + 1, vector]
+        middle = points.mean(axis=0)
+        threshold = tol * np.sqrt(max(squares.mean() - middle @ middle, 0.0))
+        moment = coefficients @ points
+        z = start[0] - self.kernel.origin
+        best, best_value, sign = z, -np.inf, 0.0
+        for iteration in range(max_iter + 1):
+            weights = coefficients * self._core_with(z, points, squares)
+            value = total + weights.sum()  # <u, phi(z)>
+            if not sign:  # the vector or its opposite, whichever the start is nearer to
+                sign = -1.0 if value < 0 else 1.0
+            if sign * value > best_value:
+                best, best_value = z, sign * value
+            if iteration == max_iter or sign * value <= VANISHING * (abs(total) + np.abs(weights).sum()):
+                break
+            moved = (moment + weights @ points) / value
+            step, z = moved - z, moved
+            if step @ step <= threshold**2:
+                best = z
+                break
+        return (best + self.kernel.origin)[None]
+
+    def _core_with(self, z: np.ndarray, points: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """The core of the Gaussian kernel between a point and some others, all about the kernel's origin."""
+        values = points @ (2 * z)
+        values -= squares
+        values -= z @ z
+        values *= self.kernel.gamma
+        np.minimum(values, 0, out=values)
+        return np.expm1(values, out=values)
 
     def is_represented(self, vector: int) -> bool:
         u = self.left[:, vector]
@@ -129,17 +163,33 @@ class _Pursuit:
         The point is written into the next free place, where :meth:`add` keeps it.
         """
         last = self.n_given + self.n_found
+        size = last + 2
         self.points[last] = point
-        values = np.append(self.kernel.offset(point), self.kernel.core(point, self.points[:last]))
-        self.gram[last + 1, : last + 1] = self.gram[: last + 1, last + 1] = values
-        self.gram[last + 1, last + 1] = self.kernel.core_diagonal(point)[0]
+        self.gram[last + 1, : last + 1] = self.gram[: last + 1, last + 1] = self._values_with_earlier(last)
+        square = self.kernel.constant
+        if self.kernel.name != "rbf":
+            self.gram[last + 1, last + 1] = self.kernel.core_diagonal(point)[0]
+            square = self.kernel.diagonal(point)[0]
+        gram, spanned = self.gram[:size, :size], self.spanned[:size, : self.n_found]
+        # What the products with the directions before have along the new point.
+        self.gram_spanned[last + 1, : self.n_found] = self.gram[last + 1, :size] @ spanned
+        gram_spanned = self.gram_spanned[:size, : self.n_found]
         image = np.zeros(len(self.gram))
         image[[0, last + 1]] = 1.0
-        spanned = self.spanned[:, : self.n_found]
         for _ in range(2):
-            image -= spanned @ (spanned.T @ (self.gram @ image))
-        square = image @ (self.gram @ image)
-        return image / np.sqrt(square) if square > NOTHING * self.kernel.diagonal(point)[0] else None
+            image[:size] -= spanned @ (gram_spanned.T @ image[:size])
+        left = image[:size] @ (gram @ image[:size])
+        return image / np.sqrt(left) if left > NOTHING * square else None
+
+    def _values_with_earlier(self, last: int) -> np.ndarray:
+        """The newest point's offset, and the core of the kernel with all points before it."""
+        if self.kernel.name != "rbf":
+            point = self.points[last : last + 1]
+            return np.append(self.kernel.offset(point), self.kernel.core(point, self.points[:last]))
+        self.shifted[last] = self.points[last] - self.kernel.origin
+        self.point_squares[last] = self.shifted[last] @ self.shifted[last]
+        core = self._core_with(self.shifted[last], self.shifted[:last], self.point_squares[:last])
+        return np.append(0.0, core)
 
     def gain(self, direction: np.ndarray, vector: int) -> float:
         """By how much a direction reduces the squared length of what is left of a vector."""
@@ -148,8 +198,9 @@ class _Pursuit:
     def add(self, direction: np.ndarray) -> None:
         """Keep the point that :meth:`new_direction` was called for last."""
         self.spanned[:, self.n_found] = direction
-        self.n_found += 1
         gram_direction = self.gram @ direction
+        self.gram_spanned[:, self.n_found] = gram_direction
+        self.n_found += 1
         along = gram_direction @ self.left
         self.left -= np.outer(direction, along)
         at_given = self._at_given_points(gram_direction)

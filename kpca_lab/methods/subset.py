@@ -13,6 +13,7 @@ from kpca_lab.methods.base import check_center, check_n_components, check_size, 
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.blockwise import BlockwiseEstimator
 from kpca_lab.methods.full import sample_mean
+from kpca_lab.methods.growth import check_growth, fit_growing
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.rows import RowSource, as_rows
 from kpca_lab.span import Frame
@@ -69,8 +70,14 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         general solution of Eq. (27).
     criterion_rank : int, optional
         Approximate ``K_xy' K_xy`` by an incomplete Cholesky factor of this rank (Eq. 45).
+    tol : float, optional
+        Let the basis grow, doubling from ``n_basis`` (by default from 100, or twice the components), until
+        the error is at most this share above that of full KPCA, by ``gap_bound_`` or by
+        :meth:`estimate_gap`. A ConvergenceWarning tells the gap reached if ``max_basis`` is not enough.
+    max_basis : int, float or None
+        The largest basis to try with ``tol``, or its share of all samples; 4000 by default.
     random_state : int, RandomState or None
-        For the selector.
+        For the selector, and with ``tol`` for the rows that gaps are estimated from.
     verbose : int
         Whether to show the progress of passes over samples that are read in blocks.
 
@@ -92,6 +99,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
     gap_bound_ : float
         ``error_ / error_floor_ - 1``: the error is at most this share above the best possible. Zero where
         the error itself is rounding, infinite where only the floor is.
+    gap_ : float
+        With ``tol``, the gap that was reached: the smaller one of the bound and the estimate.
     basis_ : ndarray of shape (n_basis, n_features)
     basis_indices_ : ndarray of shape (n_basis,) or None
         The basis as sample numbers, where it was chosen from the samples.
@@ -151,6 +160,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         center=True,
         outside_basis="project",
         criterion_rank=None,
+        tol=None,
+        max_basis=None,
         random_state=None,
         verbose=0,
     ):
@@ -169,6 +180,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         )
         self.outside_basis = outside_basis
         self.criterion_rank = criterion_rank
+        self.tol = tol
+        self.max_basis = max_basis
         self.verbose = verbose
 
     @property
@@ -191,12 +204,19 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         self._forget()
         centroid = self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
+        if self.tol is not None:
+            fit_growing(self, samples, kernel, centroid)
+            return self
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
+        self._fit_to(samples, kernel, basis, centroid)
+        return self
+
+    def _fit_to(self, samples, kernel, basis, centroid):
+        self._forget()
         self._begin(samples, kernel, basis, centroid)
         self._add(samples, first=True)
         self._samples_of_mean = samples if centroid == "mean" else None
         self._solve()
-        return self
 
     def partial_fit(self, X, y=None):
         """Add samples to those fitted so far.
@@ -219,6 +239,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
             raise ValueError("partial_fit keeps no samples, which center='mean' needs: use center=True.")
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("partial_fit is not possible with kernel='precomputed': use fit.")
+        if self.tol is not None and "statistics_" not in vars(self):
+            raise ValueError("tol lets the basis grow, for which all samples are needed: begin with fit.")
         first = "statistics_" not in vars(self)
         if not first:
             self._check_unchanged()
@@ -305,7 +327,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         vars(self).pop("statistics_", None)
 
     def _forget_solution(self):
-        for name in SOLVED:
+        for name in (*SOLVED, "gap_"):
             vars(self).pop(name, None)
 
     def _check_parameters(self) -> str | None:
@@ -314,6 +336,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
                 f"outside_basis must be 'project', 'include' or 'general', got {self.outside_basis!r}."
             )
         check_n_components(self.n_components, 1)
+        if self.tol is not None:
+            check_growth(self)
         return check_center(self.center, CENTROIDS)
 
     def _check_unchanged(self):

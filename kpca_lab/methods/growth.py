@@ -1,0 +1,92 @@
+"""Bases that grow until the error is close enough to that of full KPCA."""
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from kpca_lab.methods.base import check_size, take_rows
+from kpca_lab.methods.basis import Basis, given_basis, select_basis
+from kpca_lab.selectors import RandomSelector, get_selector
+
+# Sizes are tried on so many samples first, and gaps are estimated from so many.
+TRIAL_ROWS = 10_000
+GAP_ROWS = 2000
+LARGEST_BASIS = 4000
+
+
+def check_growth(model) -> None:
+    """Refuse parameters that a growing basis has no meaning for."""
+    if not isinstance(model.tol, Real) or isinstance(model.tol, bool) or not model.tol > 0:
+        raise ValueError(f"tol must be a number > 0 or None, got {model.tol!r}.")
+    if model.basis is not None:
+        raise ValueError("tol lets the basis grow: give n_basis, where to begin, instead of basis.")
+    if model.n_components is None:
+        raise ValueError("tol compares with full KPCA of as many components: give n_components.")
+
+
+def fit_growing(model, samples, kernel, centroid: str | None) -> None:
+    """Fit a model with bases of doubling size until its gap to full KPCA is at most ``model.tol``.
+
+    Sizes that are not enough for a random part of the samples are passed over, so that mostly one pass over
+    all of them remains. A random basis contains the smaller ones, and so does that of a nested selector.
+    """
+    n = samples.shape[0]
+    rng = np.random.default_rng(model._generator().integers(2**31))
+    some = None
+    if n > 2 * TRIAL_ROWS and kernel.name != "precomputed":
+        some = take_rows(samples, np.sort(rng.choice(n, TRIAL_ROWS, replace=False)))
+    for_gap = take_rows(samples, np.sort(rng.choice(n, min(n, GAP_ROWS), replace=False)))
+    for basis, is_last in _bases(model, samples, kernel, centroid):
+        if some is not None and not is_last and _trial_gap(model, some, for_gap, basis) > model.tol:
+            continue
+        some = None
+        model._fit_to(samples, kernel, basis, centroid)
+        model.gap_ = _gap(model, for_gap)
+        if model.gap_ <= model.tol:
+            return
+    warnings.warn(
+        f"With a basis of {basis.points.shape[0]} the error may be {model.gap_:.3g} above that of full KPCA, "
+        f"more than tol={model.tol}: raise max_basis.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def _bases(model, samples, kernel, centroid) -> Iterator[tuple[Basis, bool]]:
+    n = samples.shape[0]
+    most = min(n, LARGEST_BASIS) if model.max_basis is None else model.max_basis
+    most = check_size("max_basis", min(most, n) if isinstance(most, Integral) else most, n)
+    size = model.n_basis
+    if isinstance(size, str) and size == "auto":
+        size = 2 * model.n_components if isinstance(model.n_components, Integral) else 0
+        size = max(100, size)
+    size = check_size("n_basis", min(size, most) if isinstance(size, Integral) else size, n)
+    selector = get_selector(model.selector)
+    nested = isinstance(selector, RandomSelector) or getattr(selector, "nested", False)
+    whole = select_basis(model, samples, kernel, most, center=centroid) if nested else None
+    while True:
+        if whole is not None and whole.indices is not None:
+            yield given_basis(whole.indices[:size], samples), size >= most
+        else:
+            yield select_basis(model, samples, kernel, size, center=centroid), size >= most
+        if size >= most:
+            return
+        size = min(2 * size, most)
+
+
+def _trial_gap(model, some, for_gap, basis) -> float:
+    trial = clone(model).set_params(tol=None, basis=basis.points, gamma=model.gamma_, verbose=0)
+    if trial.center == "mean":
+        trial.set_params(center=True)
+    return _gap(trial.fit(some), for_gap, model.tol)
+
+
+def _gap(model, for_gap, enough: float | None = None) -> float:
+    bound = float(model.gap_bound_)
+    if bound <= (model.tol if enough is None else enough):
+        return bound
+    return min(bound, float(model._estimated_gap(for_gap).estimate))

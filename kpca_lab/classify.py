@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -57,11 +59,11 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
     (3, 3)
     """
 
-    def __init__(self, estimator=None, *, n_components=None):
+    def __init__(self, estimator: OperatorEstimator | None = None, *, n_components: int | None = None):
         self.estimator = estimator
         self.n_components = n_components
 
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Fit one operator to the samples of each class.
 
         Parameters
@@ -86,7 +88,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"Class {name} cannot be fitted: {error}") from error
         return self
 
-    def _check_parameters(self, estimator) -> None:
+    def _check_parameters(self, estimator: Any) -> None:
         if not isinstance(estimator, OperatorEstimator):
             raise ValueError(
                 "estimator must be an estimator of kpca_lab that ends in an operator, such as FullKPCA(), "
@@ -95,13 +97,13 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         if self.n_components is not None:
             _check_ranks([self.n_components])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         estimator = FullKPCA() if self.estimator is None else self.estimator
         tags.input_tags.sparse = get_tags(estimator).input_tags.sparse
         return tags
 
-    def residuals(self, X, n_components=None) -> np.ndarray:
+    def residuals(self, X: Rows, n_components: int | Sequence[int] | None = None) -> np.ndarray:
         """Squared distance of samples from the subspace of each class.
 
         Parameters
@@ -120,11 +122,11 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         if n_components is None:
             return np.column_stack([operator.residual(X) for operator in operators])
         single = isinstance(n_components, Integral)
-        ranks = _check_ranks([n_components] if single else n_components)
+        ranks = _check_ranks(np.atleast_1d(n_components) if single else n_components)
         residuals = np.stack([residuals_by_rank(operator, X, ranks) for operator in operators], axis=1)
         return residuals[:, :, 0] if single else residuals
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Rows) -> np.ndarray:
         """The negative residuals; for two classes, by how much that of the first exceeds the second's.
 
         Returns
@@ -134,7 +136,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         residuals = self.residuals(X, self.n_components)
         return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Rows) -> np.ndarray:
         """The class with the least residual, the first of them in case of a tie.
 
         Returns
@@ -144,7 +146,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         nearest = self.residuals(X, self.n_components).argmin(axis=1)
         return self.classes_[nearest]
 
-    def predict_all(self, X, ranks: Sequence[int]) -> np.ndarray:
+    def predict_all(self, X: Rows, ranks: Sequence[int]) -> np.ndarray:
         """Predictions with different numbers of components, at the cost of one.
 
         Parameters
@@ -187,7 +189,7 @@ def residuals_by_rank(operator: FeatureOperator, X: Rows, ranks: Sequence[int] |
     return np.maximum(operator.centred_square_norm(X)[:, None] + added[:, ranks], 0.0)
 
 
-def _check_ranks(ranks) -> np.ndarray:
+def _check_ranks(ranks: Any) -> np.ndarray:
     values = np.asarray(ranks)
     if values.ndim != 1 or not values.size or values.dtype.kind not in "iu" or values.min() < 0:
         raise ValueError(f"Numbers of components must be integers >= 0, got {ranks!r}.")

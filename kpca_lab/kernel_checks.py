@@ -130,7 +130,7 @@ def check_differs(kernel: Kernel, samples: Rows) -> None:
 
     Kernels that are split into parts (see :mod:`kpca_lab.kernels`) need no such check: their parts are zero.
     """
-    splits = ("rbf", "laplacian", "linear", "chi2", "additive_chi2")
+    splits = ("rbf", "laplacian", "linear", "cosine", "chi2", "additive_chi2")
     if kernel.name in splits or (kernel.name == "poly" and kernel.degree > 0) or samples.shape[0] < 2:
         return
     own = kernel.core_diagonal(samples)

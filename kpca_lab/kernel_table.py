@@ -21,8 +21,8 @@ from kpca_lab.kernels import TABLE_IN_USE, Kernel, row_blocks
 
 __all__ = ["KernelTable", "use_table"]
 
-# The linear and the polynomial kernel are taken about an origin that every method chooses for itself.
-TABULATED = ("rbf", "laplacian", "sigmoid", "cosine", "callable")
+# Linear, cosine and polynomial kernels are taken about an origin that every method chooses for itself.
+TABULATED = ("rbf", "laplacian", "sigmoid", "callable")
 # A table holds up to two matrices of n x n numbers.
 LARGEST_TABLE = 2**29
 

@@ -42,6 +42,8 @@ KERNELS = (
 )  # fmt: skip
 # Kernels exp(-gamma d) of some distance d, which is zero between a sample and itself.
 EXPONENTIALS = ("rbf", "laplacian", "chi2")
+# Inner products, of the rows or of rows of unit length.
+LINEAR = ("linear", "cosine")
 # Where kernels look first for values between known samples: a kpca_lab.kernel_table.KernelTable.
 TABLE_IN_USE: ContextVar[Any] = ContextVar("table in use", default=None)
 
@@ -131,8 +133,9 @@ class Kernel:
 
     def anchored(self, points: Rows) -> "Kernel":
         """The same kernel with its parts taken about a point amid ``points``."""
-        splits = self.name in ("rbf", "laplacian", "linear") or self._is_integer_poly
-        return replace(self, origin=central_point(points)) if splits else self
+        if self.name in ("rbf", "laplacian", "linear", "cosine") or self._is_integer_poly:
+            return replace(self, origin=central_point(self._mapped(points)))
+        return self
 
     @property
     def constant(self) -> float:
@@ -142,22 +145,22 @@ class Kernel:
         if self.origin is None:
             return 0.0
         square = float(self.origin @ self.origin)
-        return square if self.name == "linear" else (self.gamma * square + self.coef0) ** self.degree
+        return square if self.name in LINEAR else (self.gamma * square + self.coef0) ** self.degree
 
-    def offset(self, X) -> np.ndarray:
+    def offset(self, X: Rows) -> np.ndarray:
         """The part that depends on one sample, for each row of ``X``."""
         if self.origin is None or self.name in EXPONENTIALS:
             return np.zeros(X.shape[0])
         along = self._shift(X) @ self.origin
-        return along if self.name == "linear" else self._poly_offset(along, int(self.degree))
+        return along if self.name in LINEAR else self._poly_offset(along, int(self.degree))
 
-    def core(self, X, Y) -> np.ndarray:
+    def core(self, X: Rows, Y: Rows) -> np.ndarray:
         """The part that depends on both samples: rows for those of ``X``, columns for those of ``Y``."""
         table = TABLE_IN_USE.get()
         known = None if table is None else table.core(self, X, Y)
         return self.computed_core(X, Y) if known is None else known
 
-    def computed_core(self, X, Y) -> np.ndarray:
+    def computed_core(self, X: Rows, Y: Rows) -> np.ndarray:
         """The same, never from a table."""
         if self.name == "precomputed":
             rows = self.gram[X] if X.ndim == 1 else X
@@ -166,25 +169,23 @@ class Kernel:
             X, Y = as_double(X), None if Y is X else as_double(Y)
             with np.errstate(over="ignore", invalid="ignore"):  # its check of huge values
                 return pairwise_kernels(X, Y, metric=self.function, **self.function_params)
-        if self.name == "cosine":
-            return dense_product(unit_rows(X), unit_rows(Y))
         A = self._shift(X)
         return self._core_of_shifted(A, A if Y is X else self._shift(Y))
 
-    def core_columns(self, X) -> Callable[[int], np.ndarray]:
+    def core_columns(self, X: Rows) -> Callable[[int], np.ndarray]:
         """A function that gives a column of ``core(X, X)``; what all columns share is computed once."""
         table = TABLE_IN_USE.get()
         known = None if table is None else table.core_columns(self, X)
         if known is not None:
             return known
-        if self.name in ("precomputed", "callable", "cosine"):
+        if self.name in ("precomputed", "callable"):
             return lambda j: self.core(X, X[j : j + 1])[:, 0]
         A = self._shift(X)
         if self.name != "rbf" or sparse.issparse(A):
             return lambda j: self._core_of_shifted(A, A[j : j + 1])[:, 0]
         squares = self.gamma * row_squares(A)
 
-        def column(j):
+        def column(j: int) -> np.ndarray:
             values = A @ (2 * self.gamma * A[j])
             values -= squares
             values -= squares[j]
@@ -193,7 +194,7 @@ class Kernel:
 
         return column
 
-    def _core_of_shifted(self, A, B) -> np.ndarray:
+    def _core_of_shifted(self, A: Rows, B: Rows) -> np.ndarray:
         if self.name == "rbf":
             values = self._scaled_distances(A, B)
             np.expm1(values, out=values)
@@ -201,7 +202,7 @@ class Kernel:
             values = self.core_of_distances(_city_block_distances(A, B), A, B)
         elif self.name in ("chi2", "additive_chi2"):
             values = self._chi2_core(densify(A), densify(B))
-        elif self.name == "linear":
+        elif self.name in LINEAR:
             values = dense_product(A, B)
         elif self.origin is not None:
             values = self._poly_core(A, B)
@@ -212,7 +213,7 @@ class Kernel:
             values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
         return values
 
-    def _chi2_core(self, A, B) -> np.ndarray:
+    def _chi2_core(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for values in (A, B):
             if (values < 0).any():
                 raise ValueError(
@@ -226,7 +227,7 @@ class Kernel:
         negative_distances *= self.gamma
         return np.expm1(negative_distances, out=negative_distances)
 
-    def core_of_distances(self, distances: np.ndarray, A, B) -> np.ndarray:
+    def core_of_distances(self, distances: np.ndarray, A: Rows, B: Rows) -> np.ndarray:
         """The core of the Gaussian or Laplacian kernel from the distances that it is a function of, in place.
 
         These are squared Euclidean ones for the Gaussian kernel, of the rows of ``A`` to those of ``B``.
@@ -237,7 +238,7 @@ class Kernel:
             self._measure_close_pairs(distances, A, B, largest)
         return np.expm1(distances, out=distances)
 
-    def core_diagonal(self, X) -> np.ndarray:
+    def core_diagonal(self, X: Rows) -> np.ndarray:
         """``core(x, x)`` for each row, without the matrix."""
         if self.name in (*EXPONENTIALS, "additive_chi2"):
             return np.zeros(X.shape[0])
@@ -250,17 +251,15 @@ class Kernel:
             return self.gram.diagonal()[X].astype(np.float64)
         if self.name == "callable":
             return np.array([self.function(x, x, **self.function_params) for x in X], dtype=np.float64)
-        if self.name == "cosine":
-            return row_squares(unit_rows(X))
         A = self._shift(X)
-        if self.name == "linear":
+        if self.name in LINEAR:
             return row_squares(A)
         if self.origin is not None:
             return self._poly_core_diagonal(A)
         values = self.gamma * row_squares(A) + self.coef0
         return np.tanh(values) if self.name == "sigmoid" else values**self.degree
 
-    def __call__(self, X, Y) -> np.ndarray:
+    def __call__(self, X: Rows, Y: Rows) -> np.ndarray:
         """The kernel matrix between the rows of ``X`` and of ``Y``."""
         values = self.core(X, Y)
         if self.origin is not None or self.constant:
@@ -268,11 +267,13 @@ class Kernel:
             values += self.offset(Y)
         return values
 
-    def diagonal(self, X) -> np.ndarray:
+    def diagonal(self, X: Rows) -> np.ndarray:
         """``k(x, x)`` for each row, without the matrix."""
         return self.core_diagonal(X) + 2 * self.offset(X) + self.constant
 
-    def core_blocks(self, X, Y, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[slice, np.ndarray]]:
+    def core_blocks(
+        self, X: Rows, Y: Rows, block_bytes: int = BLOCK_BYTES
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         """``core(X, Y)`` in blocks of rows, with the slice of ``X`` that each belongs to."""
         width = Y.shape[0] if sparse.issparse(X) else max(Y.shape[0], X.shape[-1])
         for rows in row_blocks(X.shape[0], 8 * width, block_bytes):
@@ -283,9 +284,13 @@ class Kernel:
         return self.name == "poly" and isinstance(self.degree, Integral) and self.degree >= 1
 
     def _shift(self, X: Rows) -> Rows:
-        return shifted(X, self.origin)
+        return shifted(self._mapped(X), self.origin)
 
-    def _scaled_distances(self, A, B) -> np.ndarray:
+    def _mapped(self, X: Rows) -> Rows:
+        """The rows that the kernel is a function of: of unit length for the cosine."""
+        return unit_rows(X) if self.name == "cosine" else X
+
+    def _scaled_distances(self, A: Rows, B: Rows) -> np.ndarray:
         """``-gamma d^2``; the squared norms ride along as two more columns of the product."""
         a, b = -self.gamma * row_squares(A), -self.gamma * row_squares(B)
         if sparse.issparse(A) or sparse.issparse(B):
@@ -318,15 +323,15 @@ class Kernel:
             total = base * total + base**power * first + first * total
         return total
 
-    def _poly_core(self, A, B) -> np.ndarray:
+    def _poly_core(self, A: Rows, B: Rows) -> np.ndarray:
         along_a, along_b = A @ self.origin, B @ self.origin
         return self._poly_product(self.gamma * dense_product(A, B), along_a[:, None], along_b)
 
-    def _poly_core_diagonal(self, A) -> np.ndarray:
+    def _poly_core_diagonal(self, A: Rows) -> np.ndarray:
         along = A @ self.origin
         return self._poly_product(self.gamma * row_squares(A), along, along)
 
-    def _poly_product(self, linear, along_a, along_b):
+    def _poly_product(self, linear: np.ndarray, along_a: np.ndarray, along_b: np.ndarray) -> np.ndarray:
         base, a, b = self._poly_base(), self.gamma * along_a, self.gamma * along_b
         core = linear
         for power in range(1, int(self.degree)):

@@ -1,17 +1,22 @@
 """The papers' error measures, for any estimator of this package or any FeatureOperator."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
+from kpca_lab.distances import Rows
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance
 from kpca_lab.operator import FeatureOperator, core_product
 from kpca_lab.rows import as_rows, is_row_source
 
+# A fitted estimator of this package, or its operator.
+Model = Any
 
-def empirical_error(model, X) -> float:
+
+def empirical_error(model: Model, X: Rows) -> float:
     """Mean squared reconstruction error in feature space (Washizawa 2012, Eq. 46).
 
     Parameters
@@ -35,12 +40,12 @@ def empirical_error(model, X) -> float:
     return total / n_samples
 
 
-def validation_error(model, X) -> float:
+def validation_error(model: Model, X: Rows) -> float:
     """The empirical error on samples that the model has not seen (Section 6.1)."""
     return empirical_error(model, X)
 
 
-def normalized_empirical_error(model, reference, X) -> float:
+def normalized_empirical_error(model: Model, reference: Model, X: Rows) -> float:
     """Empirical error of ``model`` divided by that of ``reference``, usually full kernel PCA.
 
     Errors that are no more than rounding count as zero, so that the ratio never compares rounding with
@@ -67,10 +72,10 @@ def error_ratio(error: float, reference: float, noise: float) -> float:
     return 1.0 if error <= noise else float("inf")
 
 
-def _error_and_noise(operator: FeatureOperator, X) -> tuple[float, float]:
+def _error_and_noise(operator: FeatureOperator, X: Rows) -> tuple[float, float]:
     """The empirical error, and what rounding makes of an error of zero."""
     samples = _samples(operator, X)
-    total = float(operator.centred_square_norm(samples).mean())
+    total = max(float(operator.centred_square_norm(samples).mean()), 0.0)
     return float(operator.residual(samples).mean()), rank_tolerance(operator.points.shape[0]) * total
 
 
@@ -162,7 +167,7 @@ class OperatorDistance:
     d2_per_component: float
 
 
-def operator_distance(model, reference) -> OperatorDistance:
+def operator_distance(model: Model, reference: Model) -> OperatorDistance:
     """Frobenius distance of two operators (Washizawa 2012, Eq. 47).
 
     Parameters
@@ -200,7 +205,7 @@ def _square_norm(operator: FeatureOperator) -> float:
     return float(np.sum(operator.left_gram * operator.right.inner(operator.kernel, operator.right)))
 
 
-def as_operator(model) -> FeatureOperator:
+def as_operator(model: Model) -> FeatureOperator:
     """The operator of a fitted estimator, or the operator itself."""
     if isinstance(model, FeatureOperator):
         return model
@@ -212,7 +217,7 @@ def as_operator(model) -> FeatureOperator:
     )
 
 
-def _samples(operator: FeatureOperator, X):
+def _samples(operator: FeatureOperator, X: Rows) -> Rows:
     if operator.kernel.name == "precomputed":
         return np.asarray(X)
     return _checked(X)

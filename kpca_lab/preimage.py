@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.optimize
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from kpca_lab.distances import densify
@@ -84,11 +86,11 @@ def preimage(
 
 def inverse_transform(
     operator: FeatureOperator,
-    components: np.ndarray,
+    components: ArrayLike,
     *,
-    targets: np.ndarray | None = None,
+    targets: ArrayLike | None = None,
     alpha: float | None = None,
-    **options,
+    **options: Any,
 ) -> np.ndarray:
     """Points whose images come closest to the feature vectors with the given components.
 
@@ -136,27 +138,27 @@ def inverse_transform(
     return learned(components @ turn)
 
 
-def _check_no_targets(targets) -> None:
+def _check_no_targets(targets: ArrayLike | None) -> None:
     if targets is not None:
         raise ValueError("targets are for kernel='precomputed': other kernels know their points.")
 
 
-def _check_targets(targets, operator: FeatureOperator) -> np.ndarray:
+def _check_targets(targets: ArrayLike | None, operator: FeatureOperator) -> np.ndarray:
     n_samples = operator.kernel.gram.shape[0]
     if targets is None:
         raise ValueError(
             "Pre-images with kernel='precomputed' need targets, a row of the input space for each of the "
             f"{n_samples} training samples: inverse_transform(X, targets=inputs)."
         )
-    targets = check_array(targets, dtype=np.float64, input_name="targets")
-    if len(targets) != n_samples:
+    inputs = check_array(targets, dtype=np.float64, input_name="targets")
+    if len(inputs) != n_samples:
         raise ValueError(
-            f"targets must have a row for each of the {n_samples} training samples, got {len(targets)}."
+            f"targets must have a row for each of the {n_samples} training samples, got {len(inputs)}."
         )
-    return targets
+    return inputs
 
 
-def denoise(operator: FeatureOperator, X: np.ndarray, **options) -> np.ndarray:
+def denoise(operator: FeatureOperator, X: ArrayLike, **options: Any) -> np.ndarray:
     """Apply an operator to samples and return the points that come closest to the results.
 
     Parameters

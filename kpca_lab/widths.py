@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
+from kpca_lab.distances import Rows
 from kpca_lab.row_source import RowSource
 
 GAMMA_RULES = ("scale", "median")
@@ -13,7 +14,7 @@ GAMMA_RULES = ("scale", "median")
 MEDIAN_SAMPLES = 1000
 
 
-def resolve_gamma(gamma: float | str | None, X) -> float:
+def resolve_gamma(gamma: float | str | None, X: Rows) -> float:
     """The number that ``gamma`` stands for on the samples ``X``.
 
     Parameters
@@ -56,7 +57,7 @@ def _inverse(spread: float, rule: str) -> float:
     return 1.0 / spread
 
 
-def _variance(X) -> float:
+def _variance(X: Rows) -> float:
     """The variance of all entries."""
     if isinstance(X, RowSource):
         return _variance_of_blocks(X)
@@ -84,7 +85,7 @@ def _variance_of_blocks(source: RowSource) -> float:
     return float(np.nan_to_num(squares / size, nan=np.inf))
 
 
-def _median_square_distance(X) -> float:
+def _median_square_distance(X: Rows) -> float:
     n = X.shape[0]
     if isinstance(X, RowSource):
         X = X.sample(MEDIAN_SAMPLES, np.random.default_rng(0))

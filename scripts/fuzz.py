@@ -178,6 +178,10 @@ def outcome(case: Case) -> str:
             return f"BAD: {type(error).__name__} in fit{_place(error)}: {error}"
         try:
             return _judge(case.model, case.X)
+        except ValueError as error:
+            if "do not fit into float32" in str(error):
+                return "refused: components too large for the type of the samples"
+            return f"BAD: ValueError after fit{_place(error)}: {error}"
         except Exception as error:
             return f"BAD: {type(error).__name__} after fit{_place(error)}: {error}"
 

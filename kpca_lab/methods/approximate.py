@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 
+from kpca_lab.distances import Rows
 from kpca_lab.gram import check_square_memory
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel, make_kernel
@@ -80,7 +82,7 @@ class APCA(OperatorEstimator):
         self.n_components = n_components
         self.alpha = alpha
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Find the principal axes of the samples that lie farthest from the mean of ``X``."""
         _check_alpha(self.alpha)
         X = self._validated(X, ensure_min_samples=2)
@@ -95,7 +97,7 @@ class APCA(OperatorEstimator):
         _, singular_values, axes = np.linalg.svd(triangle, full_matrices=False)
         # Below this lies the rounding of the mean and of the samples themselves.
         noise = 10 * len(X) * np.finfo(np.float64).eps * np.abs(X).max()
-        rank = np.count_nonzero(singular_values > noise)
+        rank = int(np.count_nonzero(singular_values > noise))
         eigenvalues = singular_values**2
         total = square_norms.sum()
         k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank, total)
@@ -106,19 +108,6 @@ class APCA(OperatorEstimator):
         step = np.sqrt(np.mean(centred**2)) or 1.0
         self.operator_ = _linear_operator(kernel, self.components_, step)
         return self
-
-    def inverse_transform(self, X):
-        """Map components back to the space of the samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components_)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_in_)
-        """
-        return np.asarray(X) @ self.components_ + self.mean_
 
     @property
     def n_used_(self) -> int:
@@ -199,7 +188,7 @@ class AKPCA(OperatorEstimator):
         self.alpha = alpha
         self.center = center
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Find the components of the samples that lie farthest from the mean of ``X`` in feature space."""
         _check_alpha(self.alpha)
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})

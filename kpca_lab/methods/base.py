@@ -1,13 +1,16 @@
 """What all estimators share: parameters of the kernel, validation, transform by the fitted operator."""
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kpca_lab.distances import Rows
 from kpca_lab.kernel_checks import check_differs, check_positive, check_range, symmetric
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
@@ -53,7 +56,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Whether the fitted model holds on to the training samples, which are then copied."""
         return True
 
-    def _start(self, X, *, min_samples: int = 1, reset: bool = True) -> tuple[np.ndarray, Kernel]:
+    def _start(self, X: Rows, *, min_samples: int = 1, reset: bool = True) -> tuple[np.ndarray, Kernel]:
         """Validate the training data and build the kernel.
 
         Returns
@@ -80,7 +83,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 check_differs(kernel, samples)
         return samples, kernel
 
-    def _validated(self, X, **options):
+    def _validated(self, X: Rows, **options: Any) -> Rows:
         """The samples as an array or CSR matrix of finite numbers, in double or single precision."""
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite gets an error, not warnings
             return validate_data(
@@ -109,14 +112,14 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _samples(self, X):
+    def _samples(self, X: Rows) -> Rows:
         """Validate samples that are not for training."""
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         check_range(self.operator_.kernel, X, training=False)
         return X
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray:
         """Project samples on the components.
 
         Parameters
@@ -131,7 +134,9 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = self._samples(X)
         return in_precision(self.operator_.transform(X), X.dtype)
 
-    def inverse_transform(self, X, *, targets=None, alpha=None):
+    def inverse_transform(
+        self, X: ArrayLike, *, targets: ArrayLike | None = None, alpha: float | None = None
+    ) -> np.ndarray:
         """Points of the input space whose feature vectors come nearest to the given components.
 
         For the kernels rbf, linear and poly they are searched for, for all others the way back is
@@ -158,7 +163,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         found = inverse_transform(self.operator_, components, targets=targets, alpha=alpha)
         return in_precision(found, components.dtype)
 
-    def score(self, X, y=None) -> float:
+    def score(self, X: Rows, y: Any = None) -> float:
         """The share of the variance of samples, in feature space, that the components reconstruct.
 
         One less the empirical error over the mean squared distance of the samples from the model's mean: 1 is
@@ -205,7 +210,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "operator_")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         tags.input_tags.sparse = self._accepts_sparse
@@ -271,7 +276,7 @@ def check_size(name: str, size: int | float, n_samples: int) -> int:
     raise ValueError(f"{name} must be an integer or a fraction in (0, 1], got {size!r}.")
 
 
-def check_center(center, choices: dict) -> str | None:
+def check_center(center: bool | str, choices: dict) -> str | None:
     """The centroid that ``center`` stands for; ``choices`` maps what a method accepts to its meaning."""
     if not isinstance(center, (bool, np.bool_, str)) or center not in choices:
         raise ValueError(f"center must be one of {list(choices)}, got {center!r}.")
@@ -286,7 +291,7 @@ def in_precision(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return values.astype(dtype, copy=False)
 
 
-def take_rows(X, rows):
+def take_rows(X: Rows, rows: np.ndarray) -> Rows:
     """Rows of an array, sparse matrix or source, as an array of their own that does not hold on to ``X``."""
     if isinstance(X, RowSource):
         return X.take(rows)

@@ -1,10 +1,12 @@
 """Kernel PCA of an incomplete Cholesky factor of the kernel matrix."""
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kpca_lab.distances import Rows
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
 from kpca_lab.memory import check_memory
@@ -99,7 +101,7 @@ class CholeskyKPCA(OperatorEstimator):
         self.tol = tol
         self.center = center
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Factor the kernel matrix of ``X`` and find the components of the factor."""
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"}) is not None
         if not 0 <= self.tol < 1:
@@ -141,7 +143,7 @@ class CholeskyKPCA(OperatorEstimator):
 
 
 def kernel_cholesky(
-    kernel: Kernel, samples, max_rank: int, tol: float = 0.0
+    kernel: Kernel, samples: Rows, max_rank: int, tol: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Pivoted incomplete Cholesky factor of the kernel matrix of ``samples``, its pivots, the trace left out.
 
@@ -158,7 +160,7 @@ def kernel_cholesky(
     offset = kernel.offset(samples)
     deviation = with_first - with_first[first] + offset - offset[first]
 
-    def column(j):
+    def column(j: int) -> np.ndarray:
         values = core_column(j) - with_first
         values += with_first[first] - with_first[j]
         return values - deviation * (deviation[j] / diagonal[first])

@@ -1,9 +1,12 @@
 """Kernel PCA from a random sketch of the rows of the kernel matrix."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from kpca_lab.distances import Rows
 from kpca_lab.kernels import BLOCK_BYTES, Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.memory import check_memory
@@ -116,7 +119,7 @@ class EmpiricalMapKPCA(OperatorEstimator):
         self.refine = refine
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Sketch the kernel matrix of ``X`` and find the components."""
         center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
         samples, kernel = self._start(X, min_samples=2 if center else 1)
@@ -215,8 +218,8 @@ def sketch_matrix(sketch: str, size: int, dimension: int, rng: np.random.Generat
 
 def gram_product(
     kernel: Kernel,
-    samples,
-    B,
+    samples: Rows,
+    B: Rows,
     *,
     center: bool,
     row_means: np.ndarray | None = None,

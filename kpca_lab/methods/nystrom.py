@@ -1,8 +1,10 @@
 """The Nyström approximation of the eigenvectors of the whole kernel matrix."""
 
+from typing import Any, Self
+
 import numpy as np
 
-from kpca_lab.distances import stacked
+from kpca_lab.distances import Rows, stacked
 from kpca_lab.gram import gram_matrix
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
@@ -71,7 +73,7 @@ class NystromKPCA(BasisEstimator):
     (500, 5)
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Find the components of the subset and extend them to all samples."""
         centroid = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
         center = centroid is not None
@@ -103,7 +105,7 @@ class NystromKPCA(BasisEstimator):
         return self
 
 
-def _about_mean(samples, coefficients, mean: Expansion | None) -> Expansion:
+def _about_mean(samples: Rows, coefficients: np.ndarray, mean: Expansion | None) -> Expansion:
     """The vectors ``sum_i c_i (phi(x_i) - mean)``."""
     if mean is None:
         return Expansion.over(samples, coefficients)

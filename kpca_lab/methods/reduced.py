@@ -1,5 +1,8 @@
 """Kernel PCA of the basis samples alone."""
 
+from typing import Any, Self
+
+from kpca_lab.distances import Rows
 from kpca_lab.methods.base import check_center
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.full import kpca
@@ -52,7 +55,7 @@ class ReducedKPCA(BasisEstimator):
 
     _keeps_samples = False
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Choose the subset and find its components."""
         center = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
         samples, kernel = self._start(X)

@@ -353,7 +353,7 @@ def _scoring_step(coordinates, model: _Model, noise_variance) -> _Model | None:
 
 def _scoring_target(model: _Model) -> np.ndarray:
     """Weights >= 0 that maximise the quadratic model of the likelihood, most of them zero."""
-    candidates = np.flatnonzero((model.weights > 0) | (model.ratio > 1))
+    candidates = np.flatnonzero(((model.weights > 0) | (model.ratio > 1)) & (model.inner > 0))
     inner = model.inner[candidates]
     whitened = model.whitened[:, candidates] / np.sqrt(inner)
     current = model.weights[candidates] * inner

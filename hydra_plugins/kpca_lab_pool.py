@@ -5,11 +5,14 @@ second each, which is more than many jobs take; here a choice of groups is compo
 checked before the first is computed.
 """
 
+import math
 import sys
+from pathlib import Path
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
+from omegaconf import OmegaConf, open_dict, read_write
 
 
 class PoolLauncher(Launcher):
@@ -23,11 +26,18 @@ class PoolLauncher(Launcher):
         """Compose and check all jobs, run them, and report once."""
         from kpca_lab.cli.sweep import run_sweep
 
-        loader = self.hydra_context.config_loader
-        status = run_sweep(job_overrides, lambda texts: loader.load_sweep_config(self.config, texts))
-        if status:
+        loader, chosen = self.hydra_context.config_loader, self.config.hydra
+        if chosen.output_subdir is not None:
+            for number, overrides in enumerate(job_overrides, initial_job_idx):
+                _write_configuration(self.config, loader.load_sweep_config(self.config, overrides), number)
+        status, values = run_sweep(
+            job_overrides,
+            lambda texts: loader.load_sweep_config(self.config, texts),
+            verbose=bool(chosen.verbose),
+        )
+        if status and chosen.sweeper._target_.endswith(("FastSweeper", "BasicSweeper")):
             sys.exit(status)
-        return [_completed(overrides) for overrides in job_overrides]
+        return [_returned(overrides, value) for overrides, value in zip(job_overrides, values)]
 
 
 class FastSweeper(BasicSweeper):
@@ -37,7 +47,22 @@ class FastSweeper(BasicSweeper):
         """The launcher checks every job before it computes any."""
 
 
-def _completed(overrides):
-    done = JobReturn(overrides=overrides, status=JobStatus.COMPLETED)
-    done.return_value = None
+def _returned(overrides, value):
+    """What a sweeper is given of a job: its value, or an error if it has none."""
+    failed = math.isnan(value)
+    done = JobReturn(overrides=overrides, status=JobStatus.FAILED if failed else JobStatus.COMPLETED)
+    done.return_value = RuntimeError("the job failed: see above") if failed else value
     return done
+
+
+def _write_configuration(sweep, composed, number):
+    """Leave the files of a job that Hydra leaves: asked for by ``hydra=standard``."""
+    with read_write(composed.hydra), open_dict(composed.hydra):
+        composed.hydra.job.num, composed.hydra.job.id = number, str(number)
+    folder = Path(str(sweep.hydra.sweep.dir), str(composed.hydra.sweep.subdir), composed.hydra.output_subdir)
+    folder.mkdir(parents=True, exist_ok=True)
+    task = composed.copy()
+    with open_dict(task):
+        del task["hydra"]
+    OmegaConf.save(task, folder / "config.yaml")
+    OmegaConf.save(composed.hydra.overrides.task, folder / "overrides.yaml")

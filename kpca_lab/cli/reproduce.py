@@ -4,6 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
+from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
 from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.engine.plan import make_plan
@@ -63,7 +64,13 @@ def _parser():
     )
     parser.add_argument("command", choices=("run", "tables", "figures", "report", "all"))
     parser.add_argument("--profile", choices=PROFILES, default="quick")
-    parser.add_argument("--only", action="append", metavar="PAPER[/ITEM]", help="may be given more than once")
+    parser.add_argument(
+        "--only",
+        action="extend",
+        type=lambda text: [word for word in text.replace(",", " ").split() if word],
+        metavar="PAPER[/ITEM]",
+        help="separated by commas, or given more than once",
+    )
     parser.add_argument("--force", action="store_true", help="compute again what is done")
     parser.add_argument("--results-dir", default="results")
     parser.add_argument("--workers", type=int, help="worker processes; as many as cores by default")
@@ -77,6 +84,8 @@ def _run(chosen):
         code = _experiments(chosen, store)
     if chosen.command in ("tables", "figures", "all"):
         code = max(code, _judge(store, tables=chosen.command != "figures"))
+    if chosen.command == "tables":
+        _print_tables(store, chosen.only or [])
     if chosen.command in ("figures", "all"):
         code = max(code, _figures(store, chosen.only))
     if chosen.command in ("report", "all"):
@@ -100,16 +109,22 @@ def _experiments(chosen, store):
 
 
 def _items(chosen):
-    """The experiments that a command needs: those called figure..., or all others for tables."""
+    """The experiments that a command needs: those called figure..., or all others for tables.
+
+    What is named exactly is computed in any case.
+    """
     items = experiment_items()
+    papers = list(dict.fromkeys(item.partition("/")[0] for item in items))
     for wanted in chosen.only or []:
-        if not any(_belongs(item, wanted) for item in items):
-            raise ConfigError(f"there is no experiment {wanted!r}; valid choices: {', '.join(items)}")
+        if wanted not in (*papers, *items):
+            raise ConfigError(unknown("item", wanted, [*papers, *items]))
+    found = items
     if chosen.only:
-        return [item for item in items if any(_belongs(item, wanted) for wanted in chosen.only)]
+        found = [item for item in items if any(_belongs(item, wanted) for wanted in chosen.only)]
     if chosen.command in ("tables", "figures"):
-        return [item for item in items if _is_figure(item) == (chosen.command == "figures")]
-    return items
+        figures = chosen.command == "figures"
+        found = [item for item in found if _is_figure(item) == figures or item in (chosen.only or [])]
+    return found
 
 
 def _belongs(item, wanted):
@@ -133,6 +148,14 @@ def _judge(store, *, tables):
     for what, problem in judged.problems.items():
         print(f"failed: {what}: {problem}", file=sys.stderr)
     return 1 if judged.problems else 0
+
+
+def _print_tables(store, only):
+    """Show the tables that were asked for by name: ours beside published."""
+    for item in only:
+        path = store.root / "tables" / f"{item}.md"
+        if path.is_file():
+            print(f"\n{path.read_text(encoding='utf-8').rstrip()}")
 
 
 def _figures(store, only):

@@ -9,6 +9,7 @@ import sys
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
+from omegaconf import OmegaConf
 
 from kpca_lab.cli.sweep import run_one_of_a_sweep, show
 from kpca_lab.suite.config.meaning import settings_of
@@ -29,10 +30,11 @@ def composed_run(config):
         plan = make_plan(settings_of(config))
     except ConfigError as error:
         sys.exit(f"error: {error}")
+    if chosen.verbose:
+        print(OmegaConf.to_yaml(config, resolve=True), *plan.labels, sep="\n", file=sys.stderr)
     if chosen.mode == RunMode.MULTIRUN:
-        run_one_of_a_sweep(plan, chosen)
-        return
-    summary = run([plan])
+        return run_one_of_a_sweep(plan, chosen)
+    summary = run([plan], verbose=bool(chosen.verbose))
     show(plan.store, plan.records_name, plan.jobs)
     print(summary.text(), file=sys.stderr)
     sys.exit(summary.exit_code)
@@ -56,7 +58,8 @@ def main(arguments: list[str] | None = None) -> None:
     if experiments_folder() is None and any("experiment=" in word for word in overrides):
         sys.exit(f"error: {NEEDS_CLONE}")
     try:
-        check_keys(overrides)
+        if not {"--shell-completion", "-sc"} & set(sys.argv):
+            check_keys(overrides)
     except ConfigError as error:
         sys.exit(f"error: {error}")
     try:

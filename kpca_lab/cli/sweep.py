@@ -22,7 +22,9 @@ from kpca_lab.suite.render.tables import write_summary
 __all__ = ["SweepSummary", "run_one_of_a_sweep", "run_sweep", "show"]
 
 
-def run_sweep(job_overrides: Iterable[list[str]], compose: Callable) -> int:
+def run_sweep(
+    job_overrides: Iterable[list[str]], compose: Callable, *, verbose: bool = False
+) -> tuple[int, list[float]]:
     """Run all jobs of a sweep together: what the launcher ``pool`` does.
 
     Parameters
@@ -30,27 +32,31 @@ def run_sweep(job_overrides: Iterable[list[str]], compose: Callable) -> int:
     job_overrides : iterable of list of str
     compose : callable
         From overrides to a composed configuration.
+    verbose : bool
+        Whether to tell of every job.
 
     Returns
     -------
-    int
+    code : int
         Exit code.
+    values : list of float
+        Of the first metric, for each job.
     """
     composer = Composer(compose)
     try:
         plans = [make_plan(composer.settings(overrides)) for overrides in job_overrides]
     except ConfigError as error:
         sys.exit(f"error: {error}")
-    summary = run(plans, compact=False)
+    summary = run(plans, compact=False, verbose=verbose)
     jobs: dict[tuple, set] = {}
     for plan in plans:
         key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records_name)
         jobs.setdefault(key, set()).update(plan.jobs)
     _report(summary, jobs)
-    return summary.exit_code
+    return summary.exit_code, [plan.value() for plan in plans]
 
 
-def run_one_of_a_sweep(plan: Plan, chosen) -> None:
+def run_one_of_a_sweep(plan: Plan, chosen) -> float:
     """Run one job of a sweep, and leave a file that tells :class:`SweepSummary` what it gave.
 
     Parameters
@@ -58,6 +64,11 @@ def run_one_of_a_sweep(plan: Plan, chosen) -> None:
     plan : Plan
     chosen : DictConfig
         The node ``hydra`` of the configuration.
+
+    Returns
+    -------
+    float
+        The value of the first metric, for a sweeper that optimises.
     """
     stream = None
     if _side_by_side(chosen.launcher):
@@ -72,6 +83,7 @@ def run_one_of_a_sweep(plan: Plan, chosen) -> None:
         "records": plan.records_name,
         "jobs": list(plan.jobs),
         "computed": summary.computed,
+        "failed": summary.failed,
         "kept": summary.kept,
         "failures": [[entry.job, entry.status, entry.error] for entry in summary.failures],
         "skipped": summary.skipped,
@@ -79,6 +91,7 @@ def run_one_of_a_sweep(plan: Plan, chosen) -> None:
     }
     path = Path(chosen.sweep.dir) / f"{chosen.job.num}.json"
     write_atomically(path, json.dumps(part).encode())
+    return plan.value()
 
 
 class SweepSummary(Callback):
@@ -130,6 +143,7 @@ def _together(parts):
         key = (part["results_dir"], part["profile"], part["name"], part["records"])
         jobs.setdefault(key, set()).update(part["jobs"])
         summary.computed += part["computed"]
+        summary.failed += part["failed"]
         summary.kept += part["kept"]
         summary.failures += [Failure(*entry) for entry in part["failures"]]
         for dataset, (experiments, command) in part["skipped"].items():

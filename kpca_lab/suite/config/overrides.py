@@ -14,7 +14,7 @@ from hydra.core.override_parser.types import Override
 
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.checks import check_n_basis, check_n_components
-from kpca_lab.suite.config.schema import RunConf
+from kpca_lab.suite.config.schema import KernelConf, LimitsConf, RunConf
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.places import conf_folder
 
@@ -22,6 +22,16 @@ __all__ = ["CONF", "GROUPS", "check_keys", "listed", "load_option", "parse_overr
 
 CONF = conf_folder()
 GROUPS = ("dataset", "method", "selector", "kernel", "metric", "profile", "experiment")
+# Keys inside others, by their last word.
+NESTED = {
+    **{entry.name: f"kernel.{entry.name}" for entry in fields(KernelConf)},
+    **{entry.name: f"limits.{entry.name}" for entry in fields(LimitsConf)},
+    **{name: f"dataset.{name}" for name in ("name", "options", "scaling", "split")},
+    **{name: f"dataset.options.{name}" for name in ("path", "target", "columns", "missing", "categorical")},
+    **{name: f"dataset.split.{name}" for name in ("kind", "held_out")},
+    "launcher": "hydra/launcher",
+    "sweeper": "hydra/sweeper",
+}
 
 
 @cache
@@ -50,6 +60,13 @@ def check_keys(overrides: Iterable[str], *, conf: Path = CONF) -> None:
     ConfigError
     """
     overrides = list(overrides)
+    own = [text for text in overrides if text.startswith("hydra/sweeper=")]
+    for text in overrides:
+        if not own and parse_override(text).is_interval_sweep():
+            raise ConfigError(
+                f"{text}: an interval is for a sweeper that optimises, hydra/sweeper=NAME; to try all "
+                "values, list them (1,2,3) or give range(start,stop,step)"
+            )
     alone = not any("hydra.searchpath" in text for text in overrides)
     for text in overrides:
         _check_key(text, Path(conf) if alone else None)
@@ -62,10 +79,19 @@ def _check_key(text, conf):
     key = override.key_or_group
     first = re.split("[./@]", key)[0]
     if first not in (*known, *GROUPS, "hydra"):
+        if first in NESTED:
+            raise ConfigError(
+                f"unknown key {first!r}; did you mean {NESTED[first]}={text.partition('=')[2]}?"
+            )
         raise ConfigError(unknown("key", first, dict.fromkeys([*known, *GROUPS])))
     if override.is_delete():
         return
-    values = list(override.sweep_iterator()) if override.is_sweep_override() else [override.value()]
+    if not override.is_sweep_override():
+        values = [override.value()]
+    elif override.is_choice_sweep() or override.is_range_sweep():
+        values = list(override.sweep_iterator())
+    else:  # an interval, or a pattern of names, for the sweeper
+        return
     for value in values:
         if key == "n_basis":
             check_n_basis(listed(value))

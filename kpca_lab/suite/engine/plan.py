@@ -1,6 +1,8 @@
 """An experiment cut into jobs, each with its identity."""
 
+import math
 import re
+import statistics
 from dataclasses import dataclass
 
 from kpca_lab.suite.config.settings import Settings
@@ -52,6 +54,18 @@ class Plan:
     def store(self) -> Store:
         """Where its results are."""
         return Store(self.settings.results_dir, self.settings.profile)
+
+    @property
+    def labels(self) -> list[str]:
+        """A few words on each job."""
+        return [job.label for job in self.jobs.values()]
+
+    def value(self) -> float:
+        """The mean of the first metric over all rows of its jobs that are done; NaN if there are none."""
+        metric = next(iter(self.settings.metrics), None)
+        found = self.store.rows(self.name, self.jobs)
+        values = [row["value"] for row in found if row["metric"] == metric and row["status"] == "done"]
+        return statistics.fmean(values) if values else math.nan
 
     @property
     def accepted_errors(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.engine.local import compute_locally
 from kpca_lab.suite.engine.plan import Plan
 from kpca_lab.suite.engine.pool import Answer
-from kpca_lab.suite.engine.progress import Progress
+from kpca_lab.suite.engine.progress import LINE_EVERY, Progress, job_weights
 from kpca_lab.suite.engine.summary import Failure, Summary
 from kpca_lab.suite.jobs import Job, Outcome, row, with_labels
 
@@ -47,14 +47,16 @@ def _samples_key(task):
 class _Run:
     """The state of one call of `run`."""
 
-    def __init__(self, plans, stream, compact):
+    def __init__(self, plans, stream, compact, every):
         self.plans, self.compact = plans, compact
         self.began = time.time()
         self.summary = Summary()
         self.left, self.shown = {}, set()
         self.blas = (1, 1)
         tasks = self._pending()
-        self.progress = Progress(len(tasks), stream)
+        weights = job_weights(plans)
+        self.weights = {id(task): weights[task.plan.name] for task in tasks}
+        self.progress = Progress(len(tasks), stream, sum(self.weights.values()), every=every)
         self.groups = {}
         for task in tasks:
             wanted = task.plan.settings
@@ -191,7 +193,8 @@ class _Run:
     def _end(self, task, status, seconds):
         task.claim.release()
         self.summary.computed += status != "skipped"
-        self.progress.end(task.job.label, status, seconds)
+        self.summary.failed += status not in ("skipped", "done")
+        self.progress.end(task.job.label, status, seconds, self.weights[id(task)])
         self.left[id(task.plan)] -= 1
         if not self.left[id(task.plan)]:
             self._complete(task.plan)
@@ -215,7 +218,7 @@ def _environment_folder(plan):
     return plan.store.root / "custom" if plan.records_name.startswith("custom/") else plan.store.root
 
 
-def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
+def run(plans: Iterable[Plan], *, stream=None, compact: bool = True, verbose: bool = False) -> Summary:
     """Compute what is not done of some experiments, and write their records.
 
     Parameters
@@ -225,6 +228,8 @@ def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
         For progress and errors; standard error by default.
     compact : bool
         Whether to write the CSV files of records; without, only the job files are written.
+    verbose : bool
+        Whether to tell of every job that ends; else of one in two seconds.
 
     Returns
     -------
@@ -232,7 +237,7 @@ def run(plans: Iterable[Plan], *, stream=None, compact: bool = True) -> Summary:
     """
     plans = list(plans)
     start = time.monotonic()
-    current = _Run(plans, stream, compact)
+    current = _Run(plans, stream, compact, 0.0 if verbose else LINE_EVERY)
     summary = current.all()
     summary.seconds = time.monotonic() - start
     for folder in {_environment_folder(plan) for plan in plans}:

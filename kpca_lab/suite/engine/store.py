@@ -85,6 +85,11 @@ class Store:
         sound = stored is not None and self._has_arrays(name, job, stored["check"])
         return sound and _are_settled(stored["rows"], accepted_errors)
 
+    def rows(self, name: str, jobs: Iterable[str]) -> list[dict]:
+        """The rows of some jobs of an experiment."""
+        known = self._by_job(name)
+        return [row for job in jobs if job in known for row in known[job][0]]
+
     def _by_job(self, name):
         """Rows and check of every job, from the records and from the files of the jobs."""
         records = load_records(self.records_path(name), repair=True)

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 
+from kpca_lab.datasets.catalogue import CATALOGUE
 from kpca_lab.suite.engine.plan import Plan
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.files import read_json, write_atomically
@@ -27,8 +29,9 @@ class Summary:
 
     Attributes
     ----------
-    computed, kept : int
-        Jobs computed now (by this process or another at the same time), and jobs done before.
+    computed, failed, kept : int
+        Jobs computed now (by this process or another at the same time), how many of them failed, wholly or
+        in part, and jobs done before.
     renewed : set of str
         The experiments that jobs were computed of.
     failures : list of Failure
@@ -38,6 +41,7 @@ class Summary:
     """
 
     computed: int = 0
+    failed: int = 0
     kept: int = 0
     renewed: set[str] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
@@ -51,13 +55,39 @@ class Summary:
 
     def text(self) -> str:
         """The summary in lines."""
-        lines = [f"{self.computed} jobs computed, {self.kept} done before, in {duration(self.seconds)}"]
-        for missing, (experiments, command) in sorted(self.skipped.items()):
-            lines.append(f"skipped, without {missing}: {', '.join(experiments)}; to get it: {command}")
+        sound = self.computed - self.failed
+        parts = [f"{sound} {'job' if sound == 1 else 'jobs'} computed"]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        lines = [f"{', '.join([*parts, f'{self.kept} done before'])}, in {duration(self.seconds)}"]
+        lines += self._skipped_lines()
         if self.failures:
-            lines.append(f"{len(self.failures)} failed:")
+            lines.append(f"{len(self.failures)} {'failure' if len(self.failures) == 1 else 'failures'}:")
             lines.extend(f"  {entry.status}: {entry.job}: {entry.error}" for entry in self.failures)
         return "\n".join(lines)
+
+    def _skipped_lines(self):
+        """A line for each source of data, or package, that is missing."""
+        sources: dict[str, list[str]] = {}
+        for missing in sorted(self.skipped):
+            entry = CATALOGUE.get(missing)
+            source = entry.file_sets[0] if entry is not None and entry.file_sets else missing
+            sources.setdefault(source, []).append(missing)
+        lines = []
+        for source, names in sources.items():
+            what = names[0] if len(names) == 1 else f"{source} ({len(names)} data sets)"
+            items = sorted({item for name in names for item in self.skipped[name][0]})
+            command = self.skipped[names[0]][1]
+            lines.append(f"skipped, without {what}: {_few(items)}; to get it: {command}")
+        return lines
+
+
+def _few(items):
+    """Names of experiments; how many of each paper if they are many."""
+    if len(items) <= 4:
+        return ", ".join(items)
+    papers = Counter(item.partition("/")[0] for item in items)
+    return ", ".join(f"{count} of {paper}" for paper, count in papers.items())
 
 
 def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:

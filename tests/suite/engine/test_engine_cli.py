@@ -1,5 +1,6 @@
 """The command lines, in this process: one run, a sweep, an added method, and reproduce."""
 
+import importlib
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.plugins import Plugins
 
 from kpca_lab.cli import reproduce
 from kpca_lab.cli import run as command
@@ -38,7 +40,7 @@ def cli(monkeypatch, capsys, tmp_path):
 def test_one_run_prints_its_rows(cli, tmp_path):
     code, out, err = cli("dataset=gaussian50", "method=[subset,full]", "selector=kmeans", "seed=3")
     assert not code
-    assert "subset" in out and "normalized_empirical_error" in out and "1 jobs computed" in err
+    assert "subset" in out and "normalized_empirical_error" in out and "1 job computed" in err
     records = read_records(tmp_path / "smoke" / "custom" / "gaussian50.csv")
     assert set(records["method"]) == {"subset", "full"} and set(records["seed"]) == {3}
 
@@ -78,7 +80,7 @@ def test_a_wrong_choice_in_a_sweep_is_refused_before_any_computing(cli, tmp_path
 
 def test_a_failure_gives_a_non_zero_exit_code(cli):
     code, _, err = cli("methods.subset.target=engine_probe.Failing")
-    assert code == 1 and "this method always fails" in err and "1 failed" in err
+    assert code == 1 and "this method always fails" in err and "0 jobs computed, 1 failed" in err
 
 
 @pytest.mark.parametrize("launcher", ["sequential", "joblib", "submitit_local"])
@@ -96,7 +98,7 @@ def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
     assert read_records(path)["job"].nunique() == 4
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # submitit starts processes of its own
     code, _, err = cli(*words[:2], "method=subset", "methods.subset.target=engine_probe.Failing", "seed=0,1")
-    assert code == 1 and "this method always fails" in err and "2 failed" in err
+    assert code == 1 and "this method always fails" in err and "2 failures" in err
 
 
 def test_the_method_of_the_readme_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
@@ -174,3 +176,78 @@ def test_reproduce_without_data_skips_what_needs_it(tmp_path, capsys, monkeypatc
 def test_reproduce_refuses_unknown_items_with_the_valid_ones(capsys):
     assert reproduce.main(["run", "--only", "washizawa2013"]) == 2
     assert "washizawa2012/table1" in capsys.readouterr().err
+
+
+def test_a_misspelt_item_gets_a_suggestion(capsys):
+    assert reproduce.main(["tables", "--only", "washizawa2012/tabel1"]) == 2
+    assert "did you mean 'washizawa2012/table1'" in capsys.readouterr().err
+
+
+def chosen_items(*words):
+    return reproduce._items(reproduce._parser().parse_args(words))
+
+
+def test_the_items_of_a_paper_are_its_tables_or_its_figures_and_lists_have_commas():
+    tables = chosen_items("tables", "--only", "washizawa2012")
+    assert "washizawa2012/table1" in tables and not [item for item in tables if "/figure" in item]
+    assert all("/figure" in item for item in chosen_items("figures", "--only", "washizawa2012"))
+    both = ["washizawa2012/figure1", "wang2016/text"]
+    assert sorted(chosen_items("tables", "--only", ",".join(both))) == sorted(both)
+    assert set(chosen_items("all", "--only", "chin2006")) > {"chin2006/figure2", "chin2006/table1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["gamma=0.5"], "did you mean kernel.gamma=0.5"),
+        (["path=x.csv"], "did you mean dataset.options.path=x.csv"),
+        (["seconds=3"], "did you mean limits.seconds=3"),
+        (["-m", "kernel.gamma=interval(0.1,1)"], "an interval is for a sweeper that optimises"),
+    ],
+)
+def test_what_is_meant_by_a_wrong_word_is_told(cli, words, told):
+    code, _, _ = cli(*words)
+    assert told in code
+
+
+def test_shell_completion_is_installed_by_hydra(monkeypatch, capsys):
+    GlobalHydra.instance().clear()
+    monkeypatch.setattr(sys, "argv", ["run", "--shell-completion", "install=bash"])
+    command.main()
+    assert "hydra_bash_completion" in capsys.readouterr().out
+
+
+def test_verbose_shows_the_configuration_and_every_job(cli):
+    _, _, err = cli("hydra.verbose=true", "n_trials=3")
+    assert "n_components: 3" in err and all(f"[{number}/3] done" in err for number in (1, 2, 3))
+
+
+def test_hydras_own_folders_are_there_if_asked_for(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert not cli("hydra=standard", "seed=4")[0]
+    (written,) = tmp_path.glob("outputs/*/*/.hydra/config.yaml")
+    assert "seed: 4" in written.read_text()
+    assert not cli("-m", "hydra=standard", "seed=4,5")[0]
+    jobs = sorted(tmp_path.glob("multirun/*/*/*/.hydra/config.yaml"))
+    assert [path.parts[-3] for path in jobs] == ["0", "1"] and "seed: 5" in jobs[1].read_text()
+
+
+OPTIMISER = Path(__file__).parent / "optimiser"
+
+
+@pytest.mark.parametrize("launcher", ["pool", "sequential"])
+def test_a_sweeper_that_optimises_is_given_the_first_metric(launcher, cli, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(OPTIMISER)
+    plugin = importlib.import_module("hydra_plugins.halving_sweeper")
+    Plugins.instance().register(plugin.HalvingSweeper)
+    words = ["hydra/sweeper=halving", f"hydra.searchpath=[file://{OPTIMISER}/conf]"]
+    words += [f"hydra/launcher={launcher}"]
+    code, _, _ = cli("-m", *words, "metric=[empirical_error,runtime]", "kernel.gamma=interval(0.01,100)")
+    assert not code
+    tried = dict(json.loads((tmp_path / "tried.json").read_text()))
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    records = records[records["metric"] == "empirical_error"]
+    stored = dict(zip(records["kernel"].str.extract("gamma=([^)]+)")[0], records["value"]))
+    assert len(tried) == 4 and {float(f"{float(gamma):.6g}"): value for gamma, value in tried.items()} == {
+        float(gamma): value for gamma, value in stored.items()
+    }

@@ -236,9 +236,9 @@ def test_runs_of_ones_own_leave_the_environment_of_the_papers_alone(tmp_path):
 
 
 def test_more_components_than_samples_are_refused(base, tmp_path):
-    _, summary, _ = go(settings(base, tmp_path, "reduced", n_components=[2, 41]))
-    (failure,) = summary.failures
-    assert "n_components=41 is more than the number of samples, 40" in failure.error
+    (job,) = grid_jobs(settings(base, tmp_path, "reduced", n_components=[2, 41]))
+    with pytest.raises(ValueError, match="n_components=41 is more than the number of samples, 40"):
+        evaluate(job)
 
 
 @pytest.fixture

@@ -99,6 +99,9 @@ def block_krylov(
             space.recall()
             next_check = space.size + _steps_to(tol, history, block)
         probed = converged
+        if not space.block_fits:  # the probe is wider than the block that had room
+            space.restart(k + (space.size - k) // 4)
+            history.clear()
 
 
 def _steps_to(tol: float, history: list[tuple[int, float]], block: int) -> int:
@@ -139,6 +142,11 @@ class _Space:
         """Whether the next block, and the parked one, still fit in."""
         width = self.W.shape[1] + self.parked.shape[1]
         return self.size < self.n and self.size + width <= self.V.shape[1]
+
+    @property
+    def block_fits(self) -> bool:
+        """Whether the next block alone fits in."""
+        return self.size + self.W.shape[1] <= self.V.shape[1]
 
     def expand(self) -> None:
         """Take the next block into the basis and find the one after it."""

@@ -406,7 +406,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
 def _equal(first, second) -> bool:
     if sparse.issparse(first) and sparse.issparse(second):
         return first.shape == second.shape and not (first != second).nnz
-    return np.array_equal(first, second)
+    first, second = np.asarray(first), np.asarray(second)
+    return first.shape == second.shape and bool(np.all(first == second))
 
 
 def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:

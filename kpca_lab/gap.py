@@ -90,20 +90,21 @@ def relative_gap(error: float, floor: float, rounding: float) -> float:
     return error / floor - 1.0 if floor > 0 else np.inf
 
 
-def span_floor(statistics: SpanStatistics, scatter: np.ndarray, captured: float) -> tuple[float, float]:
+def span_floor(scatter: np.ndarray, captured: float, total: float, n_samples: int) -> tuple[float, float]:
     """The floor ``sum_{i>r} l_i / n``, less its rounding, and the rounding.
 
     Parameters
     ----------
-    statistics : SpanStatistics
     scatter : ndarray
         Scatter matrix about what is subtracted, whose eigenvalues are those of ``K^``.
     captured : float
         The sum of its r largest eigenvalues.
+    total : float
+        The sum of all squares, within the span and outside it.
+    n_samples : int
     """
-    total = scatter.trace() + max(statistics.outside(), 0.0)
-    rounding = rank_tolerance(len(scatter)) * total / statistics.n_samples
-    return max((scatter.trace() - captured) / statistics.n_samples - rounding, 0.0), rounding
+    rounding = float(rank_tolerance(len(scatter)) * total / n_samples)
+    return max(float(scatter.trace() - captured) / n_samples - rounding, 0.0), rounding
 
 
 def gap(model, X) -> Gap:
@@ -138,10 +139,12 @@ def gap(model, X) -> Gap:
     error = empirical_error(operator, X)
     statistics = SpanStatistics(operator.kernel, getattr(model, "basis_", operator.points))
     statistics.add(checked_samples(operator, X))
-    mean = statistics.mean()
-    scatter = statistics.scatter_about(mean if operator.mean is not None else 0.0 * mean)
+    scatter = centred = statistics.scatter()
+    if operator.mean is None:
+        scatter = statistics.scatter_about(0.0 * statistics.mean())
     captured = top_eigenpairs(scatter, operator.rank)[0].sum()
-    floor, rounding = span_floor(statistics, scatter, captured)
+    total = scatter.trace() + max(statistics.outside(centred), 0.0)
+    floor, rounding = span_floor(scatter, captured, total, statistics.n_samples)
     return Gap(error, floor, relative_gap(error, floor, rounding))
 
 

@@ -106,17 +106,20 @@ class SpanStatistics:
         """Scatter matrix of the samples about their mean, in coordinates of the frame."""
         drift = self._drift()
         products = self._products - self.n_samples * np.outer(drift, drift)
-        products = np.triu(products) + np.triu(products, 1).T
+        products = np.triu(products)
+        products += np.triu(products, 1).T
         turned = self._summation.turn(self._summation.turn(products).T)
-        return (turned + turned.T) / 2
+        turned += turned.T.copy()
+        turned /= 2
+        return turned
 
     def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
         """The same about a point, given by its coordinates."""
         away = self.mean() - centroid
         return self.scatter() + self.n_samples * np.outer(away, away)
 
-    def outside(self) -> float:
-        """Sum of the squared distances of the samples from the span.
+    def outside(self, scatter: np.ndarray) -> float:
+        """Sum of the squared distances of the samples from the span; ``scatter`` is that about the mean.
 
         That is the trace of ``R = K - K^``, where ``K^`` is the part of the samples' Gram matrix within the
         span. Squared distances from the basis mean, which lies in the span, are summed up within the span
@@ -125,7 +128,7 @@ class SpanStatistics:
         n, total = self.n_samples, self._total.mean()
         in_all = self._diagonal_total - 2 * total - n * self._reference.mean()
         drift = self.drift()
-        return float(in_all - self.scatter().trace() - n * (drift @ drift))
+        return float(in_all - scatter.trace() - n * (drift @ drift))
 
     def remainder(self, samples) -> np.ndarray:
         """The part ``R`` of the Gram matrix of some samples that lies outside the span."""

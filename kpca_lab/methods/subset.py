@@ -366,8 +366,10 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         statistics, centroid = self.statistics_, self._check_parameters()
         frame, mean, n = statistics.frame, statistics.mean(), statistics.n_samples
         subtracted = {None: 0.0 * mean, "basis": frame.mean_coordinates}.get(centroid, mean)
-        scatter = statistics.scatter_about(subtracted)
-        total = scatter.trace() + max(statistics.outside(), 0.0)
+        scatter, away = statistics.scatter(), mean - subtracted
+        outside = max(statistics.outside(scatter), 0.0)
+        scatter += n * np.outer(away, away)
+        total = float(scatter.trace() + outside)
         criterion = scatter
         if self.criterion_rank is not None:
             criterion = _low_rank(scatter, frame, self.criterion_rank)
@@ -386,7 +388,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         }[centroid]()
         self.operator_ = self._operator(frame, directions, scatter, centroid_expansion)
         best = eigenvalues if criterion is scatter else top_eigenpairs(scatter, rank)[0]
-        self.error_floor_, rounding = span_floor(statistics, scatter, best[:rank].sum())
+        self.error_floor_, rounding = span_floor(scatter, best[:rank].sum(), total, n)
         along = np.einsum("ij,ij->j", directions, scatter @ directions)
         self.error_ = max(total - self._captured(along), 0.0) / n
         self.gap_bound_ = relative_gap(self.error_, self.error_floor_, rounding)

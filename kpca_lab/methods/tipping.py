@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
-from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.gram import check_square_memory
@@ -21,18 +18,22 @@ from kpca_lab.methods.base import (
     take_rows,
 )
 from kpca_lab.methods.full import sample_mean
+from kpca_lab.methods.tipping_model import (
+    WeightedSamples,
+    WeightModel,
+    em_step,
+    fast_step,
+    scoring_step,
+    sparsest_model,
+)
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.span import Frame
 
 UPDATES = ("scoring", "fast", "em")
-# A weight is dropped by the iterations that only shrink it when the data determine less than this of it.
-NEGLIGIBLE = 1e-4
-# Likelihood per sample that may be given for fewer weights, after convergence.
-NEGLIGIBLE_LOSS = 1e-6
 # Smallest noise variance, as a share of the largest eigenvalue of the sample covariance.
 SMALLEST_NOISE = 1e-11
-# Directions of the Hessian, scaled to unit diagonal, that count as dependent on the others.
-TIE = 1e-10
+# Axes along which the samples vary by less than this share of the noise do not matter to the weights.
+NEGLIGIBLE_VARIANCE = 1e-9
 SEARCH_STEPS = 40
 
 
@@ -192,7 +193,8 @@ class TippingKPCA(OperatorEstimator):
     def _find_weights(self, coordinates) -> "_Result":
         n = len(coordinates)
         n_basis = check_size("n_basis", self.n_basis, n) if self.noise_variance is None else None
-        squares = np.linalg.svd(coordinates, compute_uv=False) ** 2 / n
+        samples = WeightedSamples.of(coordinates)
+        squares = samples.variances
         if not squares.any():  # no variance at all
             noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
             return _Result(np.zeros(n), noise, np.zeros(1))
@@ -203,22 +205,23 @@ class TippingKPCA(OperatorEstimator):
                     f"noise_variance={self.noise_variance!r} is too small to compute with: the largest "
                     f"variance of the samples is {squares[0]:.3g}, so give at least {least:.3g}."
                 )
-            return self._maximise(coordinates, float(self.noise_variance))
-        return self._search(coordinates, n_basis, squares)
+            return self._maximise(samples, float(self.noise_variance))
+        return self._search(samples, n_basis)
 
-    def _maximise(self, coordinates, noise_variance, start=None) -> "_Result":
-        n = len(coordinates)
+    def _maximise(self, samples: WeightedSamples, noise_variance: float, start=None) -> "_Result":
+        n = len(samples.rows)
         weights = np.full(n, 1.0 / n) if start is None else start
-        model = _Model.at(coordinates, weights, noise_variance)
+        samples = samples.above(NEGLIGIBLE_VARIANCE * noise_variance)
+        model = WeightModel.at(samples, weights, noise_variance)
         history = [model.log_likelihood]
-        step = {"scoring": _scoring_step, "fast": _fast_step, "em": _em_step}[self.update]
+        step = {"scoring": scoring_step, "fast": fast_step, "em": em_step}[self.update]
         converged = True
         for _ in range(self.max_iter):
             gradient = np.abs(model.ratio - 1)[model.weights > 0].max(initial=0.0)
             may_return = self.update == "scoring" and (model.ratio[model.weights == 0] > 1 + self.tol).any()
             if gradient <= self.tol and not may_return:
                 break
-            following = step(coordinates, model, noise_variance)
+            following = step(samples, model, noise_variance)
             if following is None:  # the likelihood does not rise any more, to working precision
                 break
             model = following
@@ -226,19 +229,20 @@ class TippingKPCA(OperatorEstimator):
         else:
             converged = False
         if self.update == "scoring":
-            model = _sparsest(coordinates, model, noise_variance)
+            model = sparsest_model(samples, model, noise_variance)
             history[-1] = model.log_likelihood
         return _Result(model.weights, noise_variance, np.array(history), converged)
 
-    def _search(self, coordinates, n_basis, squares) -> "_Result":
+    def _search(self, samples: WeightedSamples, n_basis: int) -> "_Result":
         """Bisection over log s2; each solution with more weights than wanted starts the next one."""
+        squares = samples.variances
         low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
         # About this many directions stand out of the noise, and it takes a sample or more for each.
         noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
         log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
         best, start = None, None
         for _ in range(SEARCH_STEPS):
-            result = self._maximise(coordinates, float(np.exp(log_noise)), start)
+            result = self._maximise(samples, float(np.exp(log_noise)), start)
             found = np.count_nonzero(result.weights)
             if best is None or _is_closer(found, np.count_nonzero(best.weights), n_basis):
                 best = result
@@ -287,103 +291,6 @@ class _Result:
     noise_variance: float
     log_likelihood: np.ndarray
     converged: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """The likelihood and its gradient at some weights; ``whitened`` holds ``C^-1/2 phi_i`` as columns."""
-
-    weights: np.ndarray
-    whitened: np.ndarray
-    inner: np.ndarray  # s_i
-    square: np.ndarray  # q_i
-    log_likelihood: float
-
-    @property
-    def ratio(self) -> np.ndarray:
-        return np.divide(self.square, self.inner, out=np.zeros_like(self.inner), where=self.inner > 0)
-
-    @classmethod
-    def at(cls, coordinates, weights, noise_variance) -> "_Model":
-        n, q = coordinates.shape
-        chosen = np.flatnonzero(weights)
-        weighted = coordinates[chosen] * np.sqrt(weights[chosen])[:, None]
-        covariance = weighted.T @ weighted
-        covariance[np.diag_indices(q)] += noise_variance
-        factor = np.linalg.cholesky(covariance)
-        whitened = solve_triangular(factor, coordinates.T, lower=True, check_finite=False)
-        spread = whitened @ whitened.T / n  # C^-1/2 S C^-1/2
-        # log|C| less that of s2 I, and trace(C^-1 S); what lies outside the span of the samples is constant.
-        log_determinant = 2 * np.log(factor.diagonal()).sum() - q * np.log(noise_variance)
-        return cls(
-            weights,
-            whitened,
-            inner=np.einsum("ij,ij->j", whitened, whitened),
-            square=np.einsum("ij,ij->j", whitened, spread @ whitened),
-            log_likelihood=float(-n / 2 * (log_determinant + spread.trace())),
-        )
-
-
-def _fast_step(coordinates, model: _Model, noise_variance) -> _Model:
-    return _Model.at(coordinates, _pruned(model, model.weights * model.ratio), noise_variance)
-
-
-def _em_step(coordinates, model: _Model, noise_variance) -> _Model:
-    weights = model.weights + model.weights**2 * (model.square - model.inner)
-    return _Model.at(coordinates, _pruned(model, weights), noise_variance)
-
-
-def _pruned(model: _Model, weights: np.ndarray) -> np.ndarray:
-    """Weights without those that have all but vanished and still fall: dropping one raises the likelihood."""
-    negligible = (weights * model.inner < NEGLIGIBLE) & (model.ratio < 1)
-    return np.where(negligible, 0.0, weights)
-
-
-def _scoring_step(coordinates, model: _Model, noise_variance) -> _Model | None:
-    target = _scoring_target(model)
-    length = 1.0
-    while length > 1e-6:
-        weights = np.maximum(model.weights + length * (target - model.weights), 0.0)
-        following = _Model.at(coordinates, weights, noise_variance)
-        if following.log_likelihood > model.log_likelihood:
-            return following
-        length /= 2
-    return None
-
-
-def _scoring_target(model: _Model) -> np.ndarray:
-    """Weights >= 0 that maximise the quadratic model of the likelihood, most of them zero."""
-    candidates = np.flatnonzero(((model.weights > 0) | (model.ratio > 1)) & (model.inner > 0))
-    inner = model.inner[candidates]
-    whitened = model.whitened[:, candidates] / np.sqrt(inner)
-    current = model.weights[candidates] * inner
-    hessian = (whitened.T @ whitened) ** 2  # of unit diagonal
-    linear = model.ratio[candidates] - 1 + hessian @ current
-    # With an incomplete factor of it, `nnls` takes up no more weights than there are independent directions.
-    factor, pivots, rank, _ = dpstrf(hessian, tol=TIE)
-    pivots, factor = pivots - 1, np.triu(factor)[:rank]
-    goal = solve_triangular(factor[:, :rank], linear[pivots[:rank]], trans=1, check_finite=False)
-    target = np.empty_like(current)
-    try:
-        target[pivots], _ = nnls(factor, goal)
-    except RuntimeError:  # its iterations ran out: one multiplicative step instead
-        target = current * model.ratio[candidates]
-    weights = np.zeros_like(model.weights)
-    weights[candidates] = target / inner
-    return weights
-
-
-def _sparsest(coordinates, model: _Model, noise_variance) -> _Model:
-    """A converged model over fewer samples, where the whole step leads to one of the same likelihood.
-
-    A shortened step leaves every weight positive, also where samples can stand for each other.
-    """
-    if not model.weights.any():
-        return model
-    other = _Model.at(coordinates, _scoring_target(model), noise_variance)
-    fewer = np.count_nonzero(other.weights) < np.count_nonzero(model.weights)
-    loss = model.log_likelihood - other.log_likelihood
-    return other if fewer and loss < NEGLIGIBLE_LOSS * len(model.weights) else model
 
 
 def _is_closer(found: int, best: int, wanted: int) -> bool:

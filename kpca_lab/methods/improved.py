@@ -40,7 +40,8 @@ class ImprovedKPCA(SubsetKPCA):
         return replace(projector, left=_scaled(projector.left, scales), right=right, orthonormal=False)
 
     def _captured(self, along):
-        return float(2 * (along / self.eigenvalues_).sum() - (along / self.eigenvalues_**2).sum())
+        shares = along / self.eigenvalues_
+        return float(2 * shares.sum() - (shares / self.eigenvalues_).sum())
 
 
 def _scaled(vectors: Expansion, scales: np.ndarray) -> Expansion:

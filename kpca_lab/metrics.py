@@ -1,6 +1,8 @@
 """The papers' error measures, for any estimator of this package or any FeatureOperator."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,11 +35,20 @@ def empirical_error(model: Model, X: Rows) -> float:
     operator = as_operator(model)
     if not is_row_source(X):
         return float(operator.residual(_samples(operator, X)).mean())
+    total, n_samples = as_rows(X).reduce(partial(_residuals, operator), _added)
+    return total / n_samples
+
+
+def _residuals(operator: FeatureOperator, blocks: Iterable[Rows]) -> tuple[float, int]:
     total, n_samples = 0.0, 0
-    for block in as_rows(X).blocks():
+    for block in blocks:
         total += float(operator.residual(block).sum())
         n_samples += block.shape[0]
-    return total / n_samples
+    return total, n_samples
+
+
+def _added(first: tuple[float, int], second: tuple[float, int]) -> tuple[float, int]:
+    return first[0] + second[0], first[1] + second[1]
 
 
 def validation_error(model: Model, X: Rows) -> float:

@@ -30,6 +30,7 @@ class RowSource(ABC):
 
     dtype: np.dtype = np.dtype(np.float64)
     ndim = 2
+    first_number = 0  # of the first row, where these are a part of others
 
     def __init__(self, n_columns: int) -> None:
         if n_columns < 1:
@@ -78,7 +79,7 @@ class RowSource(ABC):
             If a row has another number of columns, or a value that is not a finite number.
         """
         rows = self._rows_of(max_bytes)
-        start = 0
+        start = self.first_number
         with ProgressBar(self.known_rows, verbose, label) as progress:
             for block in _regrouped(map(self._numbers, self._pieces(rows)), rows):
                 stop = start + block.shape[0]
@@ -86,6 +87,22 @@ class RowSource(ABC):
                 yield block
                 progress.update(stop - start)
                 start = stop
+
+    def reduce(
+        self,
+        function: Callable[[Iterator[Matrix]], Any],
+        merge: Callable[[Any, Any], Any],
+        *,
+        least_rows: int = 1,
+        verbose: int = 0,
+        label: str = "rows",
+    ) -> Any:
+        """Return what ``function`` makes of an iterator over all blocks.
+
+        Where the rows are on a cluster it is called there for parts of about ``least_rows`` rows, and
+        ``merge(first, second)`` makes one result of two, without changing either.
+        """
+        return function(self.blocks(verbose=verbose, label=label))
 
     def take(self, indices: Any) -> Matrix:
         """Return the rows with the given numbers.
@@ -150,7 +167,7 @@ class RowSource(ABC):
             start = stop
             if start > wanted[-1]:
                 break
-        return _joined(found)
+        return joined(found)
 
     def _numbers(self, piece: Any) -> Matrix:
         """A piece as a matrix of this source's type and width."""
@@ -197,7 +214,7 @@ class SlicedRows(RowSource):
             start = int(number) * rows
             inside = wanted[(wanted >= start) & (wanted < start + rows)]
             found.append(self._numbers(self._narrow(self._array[start : start + rows]))[inside - start])
-        return _joined(found)
+        return joined(found)
 
 
 class ChunkedRows(RowSource):
@@ -222,7 +239,7 @@ class ChunkedRows(RowSource):
 
     def _take_sorted(self, wanted: np.ndarray) -> Matrix:
         places = np.searchsorted(self._ends, wanted, side="right") - 1
-        return _joined(
+        return joined(
             [
                 self._numbers(self._chunk(int(place)))[wanted[places == place] - self._ends[place]]
                 for place in np.unique(places)
@@ -341,7 +358,7 @@ def _arrow_numbers(column: Any, name: str) -> np.ndarray:
     return values.astype(np.float64, copy=False)
 
 
-def _joined(pieces: list[Matrix]) -> Matrix:
+def joined(pieces: list[Matrix]) -> Matrix:
     if len(pieces) == 1:
         return pieces[0]
     return sparse.csr_array(sparse.vstack(pieces)) if sparse.issparse(pieces[0]) else np.concatenate(pieces)
@@ -359,10 +376,10 @@ def _regrouped(pieces: Iterator[Matrix], rows: int) -> Iterator[Matrix]:
             start += part.shape[0]
             n_waiting += part.shape[0]
             if n_waiting == rows:
-                yield _joined(waiting)
+                yield joined(waiting)
                 waiting, n_waiting = [], 0
     if waiting:
-        yield _joined(waiting)
+        yield joined(waiting)
 
 
 def _refuse_gaps(block: Matrix, numbers: Sequence[int] | np.ndarray) -> None:

@@ -3,7 +3,8 @@
 :func:`as_rows` makes one :class:`RowSource` of a NumPy array or memory map of any type, a sparse matrix, an
 h5py data set, a zarr array, a Dask array, Parquet files by their path or as a pyarrow data set, or chunks: a
 list of arrays, an object that can be iterated again and again, or a function that returns an iterator. The
-blocks do not depend on how the rows are stored, so that equal rows give equal results to the bit.
+blocks do not depend on how the rows are stored, so that equal rows give equal results to the bit; only where
+a Dask cluster is connected, the rows of a Dask array are summed up there, see :mod:`kpca_lab.distributed`.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from kpca_lab.dask_rows import DaskRows, active_client
 from kpca_lab.extras import require
 from kpca_lab.row_source import (
     BLOCK_BYTES,
@@ -123,6 +125,9 @@ def _from_dask(array: Any) -> RowSource:
         )
     if array.ndim != 2:
         raise ValueError(f"Rows must be an array of two dimensions, got shape {array.shape}.")
+    client = active_client()
+    if client is not None:
+        return DaskRows(array, client)
     if np.isnan(array.shape).any():
         return StreamedRows(
             lambda rows: (array.blocks[number].compute() for number in range(array.numblocks[0]))

@@ -1,5 +1,6 @@
 """Sums over samples, in the span of basis points, from which SubKPCA and its error follow."""
 
+from collections.abc import Iterable
 from copy import copy
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.linalg.blas
 
 from kpca_lab.distances import densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
+from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel
 from kpca_lab.span import Frame, SummationFrame
 
@@ -87,11 +89,25 @@ class SpanStatistics:
         same_points = points.shape == others.shape and not np.any(densify(points != others))
         if self.frame.kernel.signature != other.frame.kernel.signature or not same_points:
             raise ValueError("Statistics can be merged only if they have the same kernel and the same basis.")
-        self.n_samples += other.n_samples
-        self._total += other._total
-        self._offset_total += other._offset_total
-        self._diagonal_total += other._diagonal_total
-        self._products += other._products
+        return self.add_sums(other.sums())
+
+    def sums(self) -> tuple:
+        """The bare sums, without the points that they refer to: what has to travel to be merged."""
+        return self.n_samples, self._total, self._offset_total, self._diagonal_total, self._products
+
+    def sums_over(self, blocks: Iterable) -> tuple:
+        """The sums over the samples of some blocks alone, which are checked first."""
+        fresh = self.fresh()
+        for block in blocks:
+            check_range(self.frame.kernel, block, training=False)
+            fresh.add(block)
+        return fresh.sums()
+
+    def add_sums(self, sums: tuple) -> "SpanStatistics":
+        """Add the sums of statistics over the same points, :meth:`fresh` from these or equal to them."""
+        self.n_samples, self._total, self._offset_total, self._diagonal_total, self._products = merged_sums(
+            self.sums(), sums
+        )
         return self
 
     def drift(self) -> np.ndarray:
@@ -144,8 +160,9 @@ class SpanStatistics:
         return gram - coordinates.T @ coordinates
 
     def fresh(self) -> "SpanStatistics":
-        """Statistics over the same points without any samples."""
+        """Statistics over the same points without any samples, which another thread may add to."""
         other = copy(self)
+        other._evaluator = copy(self._evaluator)  # with buffers of its own
         other._clear()
         return other
 
@@ -160,3 +177,8 @@ class SpanStatistics:
         row = self._total[None] / self.n_samples
         self._summation.to_coordinates(row, np.array([self._offset_total / self.n_samples]))
         return row[0, : self._summation.size]
+
+
+def merged_sums(first: tuple, second: tuple) -> tuple:
+    """The sums over the samples of both."""
+    return tuple(one + other for one, other in zip(first, second))

@@ -1,5 +1,7 @@
 """The width of a kernel where it is asked for by a rule instead of a number."""
 
+from collections.abc import Iterable
+from functools import reduce
 from numbers import Real
 
 import numpy as np
@@ -74,15 +76,27 @@ def _variance(X: Rows) -> float:
 
 def _variance_of_blocks(source: RowSource) -> float:
     """The variance of all entries, from those of blocks and the distances of their means."""
-    size, mean, squares = 0, 0.0, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for block in source.blocks():
-            new = block.shape[0] * block.shape[1]
-            away = block.sum(dtype=np.float64) / new - mean
-            squares += new * _variance(block) + away**2 * size * new / (size + new)
-            mean += away * new / (size + new)
-            size += new
+    size, _, squares = source.reduce(_moments, _pooled)
     return float(np.nan_to_num(squares / size, nan=np.inf))
+
+
+def _moments(blocks: Iterable[Rows]) -> tuple[int, float, float]:
+    """Number, mean and sum of squares about the mean of all entries."""
+    return reduce(_pooled, map(_moments_of_block, blocks))
+
+
+def _moments_of_block(block: Rows) -> tuple[int, float, float]:
+    size = block.shape[0] * block.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return size, block.sum(dtype=np.float64) / size, size * _variance(block)
+
+
+def _pooled(first: tuple[int, float, float], second: tuple[int, float, float]) -> tuple[int, float, float]:
+    size = first[0] + second[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = second[1] - first[1]
+        squares = first[2] + (second[2] + away**2 * first[0] * second[0] / size)
+        return size, first[1] + away * second[0] / size, squares
 
 
 def _median_square_distance(X: Rows) -> float:

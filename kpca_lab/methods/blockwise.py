@@ -1,6 +1,7 @@
 """Estimators that can be fitted to samples which are read in blocks, see :mod:`kpca_lab.rows`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel
 from kpca_lab.methods.base import OperatorEstimator, variance_share
+from kpca_lab.operator import FeatureOperator
 from kpca_lab.rows import RowSource, as_rows, is_row_source
 
 
@@ -39,12 +41,9 @@ class BlockwiseEstimator(OperatorEstimator):
             raise ValueError(f"At least {min_samples} samples are needed, got {source.known_rows}.")
         return source, self._make_kernel(source, source.n_columns, reset)
 
-    def _blocks_of(self, samples, kernel: Kernel, label: str) -> Iterator[Any]:
-        """The blocks of a source, checked, or samples that are in memory as they are."""
-        if not isinstance(samples, RowSource):
-            yield samples
-            return
-        for block in samples.blocks(verbose=self.verbose, label=label):
+    def _blocks_of(self, source: RowSource, kernel: Kernel, label: str) -> Iterator[Any]:
+        """The blocks of a source, checked."""
+        for block in source.blocks(verbose=self.verbose, label=label):
             check_range(kernel, block, training=False)
             yield block
 
@@ -67,10 +66,9 @@ class BlockwiseEstimator(OperatorEstimator):
         check_is_fitted(self)
         source = as_rows(X)
         self._check_columns(source)
-        sums = [
-            (self.operator_.residual(block).sum(), self.operator_.centred_square_norm(block).sum())
-            for block in self._blocks_of(source, self.operator_.kernel, "score")
-        ]
+        sums = source.reduce(
+            partial(_score_sums, self.operator_), list.__add__, verbose=self.verbose, label="score"
+        )
         return variance_share(*np.transpose(sums))
 
     score.__doc__ = OperatorEstimator.score.__doc__
@@ -111,3 +109,12 @@ class BlockwiseEstimator(OperatorEstimator):
                 out[start : start + len(components)] = components
                 start += len(components)
         return np.concatenate(parts) if out is None else out
+
+
+def _score_sums(operator: FeatureOperator, blocks: Iterable[Any]) -> list[tuple[float, float]]:
+    """Sums of the residuals and of the squared distances from the mean, for each block."""
+    sums = []
+    for block in blocks:
+        check_range(operator.kernel, block, training=False)
+        sums.append((operator.residual(block).sum(), operator.centred_square_norm(block).sum()))
+    return sums

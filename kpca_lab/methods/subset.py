@@ -17,13 +17,15 @@ from kpca_lab.methods.growth import check_growth, fit_growing
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.rows import RowSource, as_rows
 from kpca_lab.span import Frame
-from kpca_lab.statistics import SpanStatistics
+from kpca_lab.statistics import SpanStatistics, merged_sums
 
 # What is computed from the statistics, at the end of fit or when it is first asked for.
 SOLVED = (
     "operator_", "eigenvalues_", "explained_variance_", "explained_variance_ratio_", "total_variance_",
     "error_", "error_floor_", "gap_bound_",
 )  # fmt: skip
+# On a cluster a part has this many rows for each basis sample, so that merging costs little beside it.
+PART_ROWS = 50
 CENTROIDS = {
     False: None,
     True: "projected",
@@ -254,16 +256,23 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         return self
 
     def _add(self, samples, first):
-        begun = None if first or not isinstance(samples, RowSource) else deepcopy(self.statistics_)
+        statistics = self.statistics_
+        if not isinstance(samples, RowSource):
+            statistics.add(samples)
+            return
         try:
-            for block in self._blocks_of(samples, self.statistics_.frame.kernel, "fit"):
-                self.statistics_.add(block)
-        except BaseException:
-            if isinstance(samples, RowSource):  # some row may be bad when others have been added
+            sums = samples.reduce(
+                statistics.fresh().sums_over,
+                merged_sums,
+                least_rows=PART_ROWS * self.basis_.shape[0],
+                verbose=self.verbose,
+                label="fit",
+            )
+        except BaseException:  # some row may be bad
+            if first:
                 self._forget()
-                if begun is not None:
-                    self.statistics_ = begun
             raise
+        statistics.add_sums(sums)
 
     def estimate_gap(self, X, *, n_samples: int = 2000, random_state=None) -> GapEstimate:
         """Estimate how far ``error_`` is above that of full KPCA, more sharply than ``gap_bound_``.

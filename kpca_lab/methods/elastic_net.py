@@ -312,7 +312,7 @@ class ElasticNet:
             free_turned = (pull + rho * before) / stiffness
             free = a - dual / rho + V @ (free_turned - before)
             a = _soft_threshold(free + dual / rho, weight / rho)  # line 7
-            a_turned, a_turned_old = V.T @ a, a_turned
+            a_turned, a_turned_old = _sparse_product(a, V), a_turned
             dual += rho * (free - a)  # line 8
             dual_turned += rho * (free_turned - a_turned)
 
@@ -373,6 +373,12 @@ def _orthonormal(coefficients: np.ndarray, image: np.ndarray) -> np.ndarray:
         image[:, k] *= scale
         coefficients[:, k] *= scale
     return coefficients
+
+
+def _sparse_product(vector: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """``matrix' vector`` by those rows for which the vector is not zero, where these are few."""
+    used = np.flatnonzero(vector)
+    return vector[used] @ matrix[used] if 4 * len(used) < len(vector) else vector @ matrix
 
 
 def _soft_threshold(values: np.ndarray, threshold: float) -> np.ndarray:

@@ -101,11 +101,17 @@ def _experiments(chosen, store):
     settings = [
         replace(entry, force=chosen.force, workers=chosen.workers or entry.workers) for entry in settings
     ]
-    plans = [make_plan(entry) for entry in settings]
+    plans, failed = [], 0
+    for entry in settings:
+        try:
+            plans.append(make_plan(entry))
+        except Exception as error:  # what is wrong with one paper must not cost the others
+            print(f"failed: {entry.experiment}: {type(error).__name__}: {error}", file=sys.stderr)
+            failed = 1
     summary = run(plans)
     print(summary.text(), file=sys.stderr)
     write_summary(store, plans, summary)
-    return summary.exit_code
+    return max(failed, summary.exit_code)
 
 
 def _items(chosen):

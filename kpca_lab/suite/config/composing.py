@@ -85,7 +85,7 @@ def compose_settings(overrides: Iterable[str] = (), *, conf: Path = CONF) -> Set
     Parameters
     ----------
     overrides : iterable of str
-        For example ``["+experiment=washizawa2012/table1", "profile=smoke"]``.
+        For example ``["+experiment=<paper>/table1", "profile=smoke"]``.
     conf : Path
         The folder of the configuration.
 

@@ -28,7 +28,7 @@ def compose_experiments(items: Iterable[str], profile: str, results_dir: str = "
     Parameters
     ----------
     items : iterable of str
-        Such as ``"washizawa2012/table1"``.
+        Such as ``"<paper>/table1"``.
     profile : str
     results_dir : str
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.judge.records import with_parameters
@@ -87,7 +88,7 @@ def write_figures(profile_dir, only=None, *, makers=None, workers=None) -> Writt
     profile_dir : path
         Such as ``results/quick``.
     only : str or sequence of str, optional
-        Items (``"washizawa2012/figure3"``) or papers (``"washizawa2012"``) to draw; all by default.
+        Items (``"<paper>/figure3"``) or papers (``"<paper>"``) to draw; all by default.
     makers : dict, optional
         Item to ``function(records, arrays)``, for tests; the registered ones by default.
     workers : int, optional
@@ -151,9 +152,9 @@ def _chosen(makers, only) -> list[str]:
         return sorted(makers)
     wanted = [only] if isinstance(only, str) else list(only)
     chosen = [item for item in sorted(makers) if any(item == w or item.startswith(f"{w}/") for w in wanted)]
-    unknown = [w for w in wanted if not any(item == w or item.startswith(f"{w}/") for item in makers)]
-    if unknown:
-        raise ValueError(f"There is no figure {unknown}: choose from {sorted(makers)}.")
+    strange = [w for w in wanted if not any(item == w or item.startswith(f"{w}/") for item in makers)]
+    if strange:
+        raise ValueError(unknown("figure", strange[0], sorted(makers)))
     return chosen
 
 

@@ -9,6 +9,7 @@ from kpca_lab.suite.judge.claims import (
     basis_share,
     both_hold,
     error_against_time,
+    interval,
     lowest,
     pairs,
     select,
@@ -22,14 +23,15 @@ ROUNDING = 1e-9
 ERROR = "normalized_empirical_error"
 
 
-def _curves(records, items, metric, **values):
+def _curves(records, items, metric, *, trials=False, **values):
     """Means over the trials: (dataset, share of basis) x (method, selector), without the full basis."""
     rows = select(records, items, metric=metric, **values)
     rows = rows.assign(share=basis_share(rows))
     rows = rows[(rows.share < 1) & (rows.method != "full")]
     if rows.empty:
         raise NotRun("no basis sizes under 100 %")
-    return rows.pivot_table(index=["dataset", "share"], columns=["method", "selector"], values="value")
+    index = ["dataset", "share", *(["split"] if trials else [])]
+    return rows.pivot_table(index=index, columns=["method", "selector"], values="value")
 
 
 @statement(
@@ -37,6 +39,7 @@ def _curves(records, items, metric, **values):
     PAPER,
     "Sections 3.1 and 7",
     "With the same basis, the empirical error of SubKPCA is never above that of reduced KPCA.",
+    identity=True,
 )
 def subset_not_worse_than_reduced(records):
     errors = select(records, metric=["empirical_error", ERROR])
@@ -51,6 +54,7 @@ def subset_not_worse_than_reduced(records):
     PAPER,
     "Section 6.1",
     "No operator of the same rank has a smaller empirical error than full KPCA.",
+    identity=True,
 )
 def full_is_optimal(records):
     ratios = select(records, metric=ERROR).value
@@ -76,6 +80,7 @@ def table1_subset_best(records):
     PAPER,
     "Section 6.2",
     "For SubKPCA, K-means and forward search give almost the same result (mean error ratios within 0.001).",
+    limit="ours",
 )
 def kmeans_equals_forward(records):
     rows = select(records, "table1", metric=ERROR, method="subset")
@@ -91,6 +96,7 @@ def kmeans_equals_forward(records):
     PAPER,
     "Section 5.1",
     "Improved KPCA has a larger empirical error than SubKPCA.",
+    identity=True,
 )
 def improved_worse(records):
     rows = select(records, metric=ERROR)
@@ -152,6 +158,7 @@ def figure3_forward_best(records):
     PAPER,
     "Section 6.3",
     "With a tenth of the samples as basis, the distance of SubKPCA from full KPCA is under 1 % (of D^2/r).",
+    limit="of the text",
 )
 def tenth_of_samples(records):
     rows = select(records, "figure3", metric="distance_squared", method="subset")
@@ -174,9 +181,11 @@ def tenth_of_samples(records):
 )
 def figure3_errors(records):
     winners = [("subset", "kmeans"), ("subset", "forward")]
-    return both_hold(
-        *(lowest(_curves(records, "figure3", metric), winners) for metric in (ERROR, "validation_error"))
-    )
+    found = []
+    for metric in (ERROR, "validation_error"):
+        trials = _curves(records, "figure3", metric, trials=True)
+        found.append(lowest(_curves(records, "figure3", metric), winners, trials=trials))
+    return both_hold(*found)
 
 
 @statement(
@@ -185,6 +194,7 @@ def figure3_errors(records):
     "Section 6.3",
     "From 20 % of the samples on, the error of SubKPCA with K-means or forward search hardly changes "
     "(within 1 % of that with the largest basis).",
+    limit="ours",
 )
 def flat_above_20_percent(records):
     rows = select(records, "figure3", metric=ERROR, method="subset", selector=["kmeans", "forward"])
@@ -204,6 +214,7 @@ def flat_above_20_percent(records):
     PAPER,
     "Section 6.3",
     "SubKPCA is faster than full KPCA if the basis is less than 80 % of the samples.",
+    limit="of the text",
 )
 def faster_under_80_percent(records):
     rows = select(records, "figure4", metric="runtime")
@@ -223,7 +234,7 @@ def faster_under_80_percent(records):
 
 
 def _subset_over_cholesky(records, items, metric, datasets=None):
-    """Time that SubKPCA (random basis) needs for the errors of ICD, over ICD's time, by data set."""
+    """Times of SubKPCA (random basis) for the errors of ICD, over ICD's, by data set; NaN if never."""
     curves = error_against_time(records, items, metric)
     ratios = {}
     for dataset, curve in curves.groupby("dataset"):
@@ -231,20 +242,24 @@ def _subset_over_cholesky(records, items, metric, datasets=None):
             cholesky = curve[curve.method == "cholesky"]
             subset = curve[(curve.method == "subset") & (curve.selector == "random")]
             if len(cholesky) and len(subset):
-                reached = time_to_reach(subset, cholesky.error)
-                # an error that SubKPCA never reaches counts as infinitely slow
-                ratios[dataset] = float(
-                    np.median(np.where(np.isnan(reached), np.inf, reached) / cholesky.seconds)
-                )
+                ratios[dataset] = time_to_reach(subset, cholesky.error) / cholesky.seconds.to_numpy()
     if not ratios:
         raise NotRun("no records of SubKPCA and ICD on the same data")
     return ratios
 
 
+def _slower_in_most(ratio):
+    """Whether SubKPCA is slower for most of the errors; one that it never reaches counts as slower."""
+    return float(np.median(np.where(np.isnan(ratio), np.inf, ratio))) > 1
+
+
 def _listed(ratios):
-    return "time of SubKPCA over that of ICD for the same error: " + ", ".join(
-        f"{name} {ratio:.3g}" for name, ratio in ratios.items()
-    )
+    texts = []
+    for name, ratio in ratios.items():
+        reached = ratio[np.isfinite(ratio)]
+        text = f"{name}: SubKPCA reaches {len(reached)} of {len(ratio)} distances of ICD"
+        texts.append(f"{text}, in {spread(reached)} times its time" if len(reached) else text)
+    return "; ".join(texts)
 
 
 @statement(
@@ -255,7 +270,7 @@ def _listed(ratios):
 )
 def icd_faster_on_small_data(records):
     ratios = _subset_over_cholesky(records, "figure5", "distance_squared", ["concrete", "housing"])
-    return Claim(all(ratio > 1 for ratio in ratios.values()), _listed(ratios))
+    return Claim(all(map(_slower_in_most, ratios.values())), _listed(ratios))
 
 
 @statement(
@@ -266,7 +281,7 @@ def icd_faster_on_small_data(records):
 )
 def icd_slower_on_tic(records):
     ratios = _subset_over_cholesky(records, "figure5", "distance_squared", ["tic"])
-    return Claim(all(ratio < 1 for ratio in ratios.values()), _listed(ratios))
+    return Claim(not any(map(_slower_in_most, ratios.values())), _listed(ratios))
 
 
 @statement(
@@ -293,13 +308,40 @@ def hebbian_slower_than_full(records):
     "On USPS, SubKPCA has a lower error than reduced KPCA when the basis is small (10 %).",
 )
 def usps_small_basis(records):
-    rows = select(records, [f"table{i}" for i in (3, 4, 5, 6)], metric="classification_error")
-    rows = rows.assign(share=basis_share(rows))
+    rows = _usps(records)
     rows = rows[(rows.share - rows.share.min()).abs() < 0.005]
     settings = [name for name in ("experiment", "selector", "centered") if name in rows]
-    means = rows.groupby([*settings, "method", "kernel", "r"], dropna=False).value.mean()
-    best = means.groupby([*settings, "method"], dropna=False).min().reset_index()
-    return all_below(pairs(best, "method", "subset", "reduced", settings), less="SubKPCA", more="reduced")
+    both = pairs(rows, "method", "subset", "reduced", settings)
+    found = all_below(both, less="SubKPCA", more="reduced")
+    trials = pairs(rows, "method", "subset", "reduced", [*settings, "split", "seed"])
+    points = 100 * (trials.left - trials.right)
+    told = [found.numbers]
+    for place in both.index[both.left > both.right]:
+        where = " ".join(f"{name} {value}" for name, value in zip(settings, place))
+        told.append(f"missed at {where} by {interval(points.loc[place], 'points')}")
+    return Claim(found.holds, "; ".join(told))
+
+
+def _usps(records):
+    rows = select(records, [f"table{i}" for i in (3, 4, 5, 6)], metric="classification_error")
+    return rows.assign(share=basis_share(rows))
+
+
+@statement(
+    "washizawa-usps-kmeans-beats-random",
+    PAPER,
+    "Tables 3 to 6, not said in the text",
+    "On USPS, the centroids of K-means give lower errors than a random basis of as many samples.",
+)
+def usps_kmeans_beats_random(records):
+    rows = _usps(records)
+    rows = rows[rows.share < 1]
+    rows = rows.assign(
+        chosen=np.where(rows.experiment.str[-1].isin(["3", "5"]), "random", "kmeans"),
+        part=np.where(rows.experiment.str[-1].isin(["3", "4"]), "validation", "test"),
+    )
+    keys = ["part", "method", "centered", "share"]
+    return all_below(pairs(rows, "chosen", "kmeans", "random", keys), less="K-means", more="random")
 
 
 @statement(
@@ -307,10 +349,10 @@ def usps_small_basis(records):
     PAPER,
     "Section 3.4, Tables 3 to 6",
     "With all samples as basis, SubKPCA and reduced KPCA are the same: full KPCA.",
+    identity=True,
 )
 def same_with_all_samples(records):
-    rows = select(records, [f"table{i}" for i in (3, 4, 5, 6)], metric="classification_error")
-    rows = rows.assign(share=basis_share(rows))
+    rows = _usps(records)
     rows = rows[rows.share == 1]
     keys = ["experiment", "split", "seed", "selector", "centered", "kernel", "r"]
     both = pairs(rows, "method", "subset", "reduced", keys)
@@ -324,6 +366,7 @@ def same_with_all_samples(records):
     "Section 6.5, Figure 6",
     "On MNIST, SubKPCA reaches the least training error that ICD reaches too in a fraction of its time "
     "(printed: 28 s for 156 s; at most half).",
+    limit="ours",
 )
 def mnist_subset_faster(records):
     curves = error_against_time(records, "figure6", "empirical_error")
@@ -379,6 +422,7 @@ def denoising_subset_below_reduced(records):
     PAPER,
     "Section 6.5",
     "With little noise (sigma to 50, p to 0.10) the Wiener or the median filter is better than SubKPCA.",
+    limit="of the text",
 )
 def filters_better_at_small_noise(records):
     return _against_filters(records, [20, 50, 0.05, 0.10], lambda ratio: ratio > 1)
@@ -389,6 +433,7 @@ def filters_better_at_small_noise(records):
     PAPER,
     "Section 6.5",
     "With much noise (sigma from 80, p from 0.20) SubKPCA is better than the Wiener and the median filter.",
+    limit="of the text",
 )
 def subset_better_at_large_noise(records):
     return _against_filters(records, [80, 100, 0.20, 0.40], lambda ratio: ratio < 1)

@@ -160,6 +160,32 @@ def growth_exponent(sizes, values):
     return np.polyfit(np.log(medians.index), np.log(medians), 1)[0]
 
 
+def exponent_interval(sizes, values):
+    """The slope of `growth_exponent` with two of its standard errors, as a text."""
+    slope = growth_exponent(sizes, values)
+    medians = pd.Series(np.asarray(values, float)).groupby(np.asarray(sizes, float)).median()
+    if len(medians) < 3:
+        return f"{slope:.3g}"
+    x, y = np.log(medians.index.to_numpy()), np.log(medians.to_numpy())
+    left = y - y.mean() - slope * (x - x.mean())
+    error = np.sqrt(np.sum(left**2) / (len(x) - 2) / np.sum((x - x.mean()) ** 2))
+    return f"{slope:.3g} ± {2 * error:.2g}"
+
+
+def interval(differences, unit):
+    """The mean of paired differences with two of its standard errors, as `with_error` writes it."""
+    differences = np.asarray(differences, float)
+    if len(differences) < 2:
+        return f"{differences.mean():+.3g} {unit}"
+    return with_error(differences.mean(), differences.std(ddof=1) / np.sqrt(len(differences)), unit)
+
+
+def with_error(difference, error, unit):
+    """A difference with two standard errors, as a text that says if they cover zero."""
+    covered = " (zero is within two standard errors)" if abs(difference) <= 2 * error else ""
+    return f"{difference:+.3g} ± {2 * error:.2g} {unit}{covered}"
+
+
 def all_below(both, *, margin=0.0, less="left", more="right"):
     """Claim that ``left <= right`` in every pair, up to a relative margin."""
     ratio = (both.left / both.right).where(both.right != 0, np.where(both.left == 0, 1.0, np.inf))
@@ -168,8 +194,12 @@ def all_below(both, *, margin=0.0, less="left", more="right"):
     return Claim(bool(holds.all()), figures)
 
 
-def lowest(table, winners, *, margin=0.0):
-    """Claim that in every row of `table` (settings x candidates) the least value is one of the winners'."""
+def lowest(table, winners, *, margin=0.0, trials=None):
+    """Claim that in every row of `table` (settings x candidates) the least value is one of the winners'.
+
+    ``trials`` is the same with the number of the trial as last level of the index: then each row that fails
+    tells by how much, with an interval.
+    """
     winners = [name for name in winners if name in table]
     others = [name for name in table if name not in winners]
     if not winners or not others:
@@ -180,9 +210,14 @@ def lowest(table, winners, *, margin=0.0):
     ratio = table[winners].min(axis=1) / table[others].min(axis=1)
     holds = ratio <= 1 + margin
     names = " or ".join(" ".join(name) if isinstance(name, tuple) else str(name) for name in winners)
-    return Claim(
-        bool(holds.all()), f"{names} least in {holds.sum()} of {len(table)} settings; ratio {spread(ratio)}"
-    )
+    told = f"{names} least in {holds.sum()} of {len(table)} settings; ratio {spread(ratio)}"
+    if trials is None and not holds.all():
+        told += f"; missed by {100 * (ratio.max() - 1):.2g} % at most"
+    for place in table.index[~holds] if trials is not None else []:
+        ours, theirs = (trials.loc[place][table.loc[place, part].idxmin()] for part in (winners, others))
+        where = " ".join(map(str, place)) if isinstance(place, tuple) else place
+        told += f"; missed at {where} by {interval(100 * (ours / theirs - 1), '%')}"
+    return Claim(bool(holds.all()), told)
 
 
 def both_hold(*found):

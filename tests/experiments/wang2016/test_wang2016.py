@@ -8,14 +8,15 @@ import pytest
 from matplotlib.figure import Figure
 
 import experiments.wang2016.figures as wang
-from experiments.wang2016.claims import subset_same_points
+from experiments.wang2016 import rho
+from experiments.wang2016.claims import sparsity_depends_on_rho, subset_same_points
 from kpca_lab.suite.config.composing import compose_many
 from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.records import with_parameters
 from kpca_lab.suite.judge.scoreboard import build_scoreboard, cells_frame
 
-ITEMS = ("figure1", "figure2", "figure3", "figure4", "figure_tradeoff")
+ITEMS = ("figure1", "figure2", "figure3", "figure4", "figure_tradeoff", "rho")
 MADE = ("figure1", "figure2")  # their data is generated
 
 
@@ -110,3 +111,11 @@ def test_tradeoff(settings):
     assert isinstance(wang.tradeoff_figure(records, {}), Figure)
     used = records[records.method == "elastic_net"].sort_values("lambda_1").m
     assert used.is_monotonic_decreasing
+
+
+def test_sparsity_for_each_rho(settings):
+    jobs = make_plan(settings["rho", "smoke"]).jobs.values()
+    records = pd.concat(outcome(rho.run, job)[0] for job in jobs)
+    assert records[records.metric == "sparsity"].groupby("rho").size().tolist() == [4, 4]
+    found = sparsity_depends_on_rho(records)
+    assert isinstance(found.holds, bool) and "0.03: " in found.numbers

@@ -8,16 +8,20 @@ from kpca_lab.suite.hooks import Claim, RegisteredClaim
 from kpca_lab.suite.jobs import COLUMNS as RECORD_COLUMNS
 from kpca_lab.suite.judge.claims import (
     COLUMNS,
+    LIMITS,
     NotRun,
     all_below,
     basis_share,
     both_hold,
     evaluate_claims,
+    exponent_interval,
     growth_exponent,
+    interval,
     lowest,
     pairs,
     select,
     spread,
+    statement,
     time_to_reach,
     write_claims,
 )
@@ -155,11 +159,11 @@ def test_statements_of_zhang_hold_on_their_own_tables():
 def test_statements_of_chin_and_suter_hold_on_their_own_tables():
     found, figures = verdicts(chin_records())
     assert found["chin-batch-cubic"] == "holds"
-    assert figures["chin-batch-cubic"] == "growth exponent 3.04"
+    assert figures["chin-batch-cubic"] == "growth exponent 3.04 ± 0.17"
     assert found["chin-incremental-linear"] == found["chin-hebbian-scales-worse"] == "holds"
     assert found["chin-incremental-equals-batch"] == found["chin-more-images-beat-fewer"] == "holds"
     assert found["chin-figure4-same-components"] == "not run"
-    assert "26.97 % with 5000, 49.61 % with 1000" in figures["chin-more-images-beat-fewer"]
+    assert figures["chin-more-images-beat-fewer"] == "lower in 2 of 2 cases"
 
 
 def test_statements_of_washizawa_on_his_own_tables():
@@ -252,7 +256,9 @@ def test_statements_on_times():
     assert found["washizawa-faster-under-80-percent"] == "holds"
     assert "slower from 90 %" in figures["washizawa-faster-under-80-percent"]
     assert found["washizawa-icd-faster-on-small-data"] == found["washizawa-icd-slower-on-tic"] == "holds"
-    assert figures["washizawa-icd-slower-on-tic"].endswith("tic 0.1")
+    assert figures["washizawa-icd-slower-on-tic"].startswith(
+        "tic: SubKPCA reaches 3 of 3 distances of ICD, in 0.1"
+    )
     assert found["washizawa-hebbian-slower-than-full"] == "holds"
 
 
@@ -397,3 +403,43 @@ def test_small_parts():
     np.testing.assert_array_equal(time_to_reach(curve, [0.5, 0.2, 0.01]), [1.0, 2.0, np.nan])
     rows = pd.DataFrame({"experiment": "e", "dataset": ["a", "a", "b"], "m": [10, 100, 7]})
     assert basis_share(rows).tolist() == [0.1, 1.0, 1.0]
+
+
+def test_identities_and_limits_are_marked():
+    found = evaluate_claims(frame([])).set_index("id")
+    identities = set(found.index[found.kind == "identity"])
+    assert len(identities) == 13 and "washizawa-full-is-optimal" in identities
+    assert set(found.kind) == {"claim", "identity"} and set(found.limit) == set(LIMITS)
+    # a statement with a number of ours in brackets says so
+    assert found.limit["chin-batch-cubic"] == "ours"
+    with pytest.raises(ValueError, match="unknown limit"):
+        statement("x", "y", "z", "w", limit="theirs")
+
+
+def test_a_narrow_miss_says_so_with_an_interval():
+    index = pd.MultiIndex.from_product([["a", "b"], range(4)])
+    trials = pd.DataFrame(
+        {"x": [1, 1, 1, 1, 3.0, 1, 3, 1], "y": [2, 2, 2, 2, 1.9, 1.9, 1.9, 1.9]}, index=index
+    )
+    claim = lowest(trials.groupby(level=0).mean(), ["x"], trials=trials)
+    assert claim.holds is False
+    assert claim.numbers.endswith("missed at b by +5.26 ± 61 % (zero is within two standard errors)")
+    assert interval([1.0, 1.0], "points") == "+1 ± 0 points"
+    assert exponent_interval([1, 2, 4, 8], [1, 8, 64, 512]).startswith("3 ± ")
+    assert exponent_interval([1, 2], [1, 8]) == "3"
+
+
+def test_an_error_that_is_never_reached_is_said_and_not_infinite():
+    rows = []
+    for m, error in ((10, 1.0), (20, 0.5)):
+        for method, worse in (("subset", 3.0), ("cholesky", 1.0)):
+            size = {"m": m, "selector": "random" if method == "subset" else ""}
+            rows.append(record("washizawa2012/figure5", "concrete", method, "runtime", 1.0, **size))
+            rows.append(
+                record("washizawa2012/figure5", "concrete", method, "distance_squared", worse * error, **size)
+            )
+    found, figures = verdicts(rows)
+    assert found["washizawa-icd-faster-on-small-data"] == "holds"
+    assert (
+        figures["washizawa-icd-faster-on-small-data"] == "concrete: SubKPCA reaches 0 of 2 distances of ICD"
+    )

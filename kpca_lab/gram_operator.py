@@ -71,13 +71,14 @@ class GramOperator:
         size = min(self.n, max(SMALLEST_BASIS, BASIS_PER_COMPONENT * n_components))
         points = self.samples[np.sort(rng.choice(self.n, size, replace=False))]
         frame = Frame.of(self.kernel, points, rank_tolerance(size))
-        square = total = 0.0
+        rank = frame.vectors.coefficients.shape[1]
+        square, total = np.zeros((rank, rank)), np.zeros(rank)
         for rows in row_blocks(self.n, 8 * size):
             coordinates = frame.vectors.evaluate(self.kernel, self.samples[rows])
-            square = square + coordinates.T @ coordinates
-            total = total + coordinates.sum(axis=0)
+            square += coordinates.T @ coordinates
+            total += coordinates.sum(axis=0)
         if self.center:
-            square = square - np.outer(total, total) / self.n
+            square -= np.outer(total, total) / self.n
         _, directions = top_eigenpairs(square, n_components)
         components = frame.expand(directions).evaluate(self.kernel, self.samples)
         return np.hstack([components, rng.standard_normal((self.n, RANDOM_COLUMNS))])

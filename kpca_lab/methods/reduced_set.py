@@ -106,8 +106,15 @@ class _Pursuit:
     def preimage(self, vector: int, start: np.ndarray, tol: float, max_iter: int) -> np.ndarray:
         """A pre-image, up to scale, of what is left of a vector."""
         if self.kernel.name != "rbf":
-            options = {"up_to_scale": True, "tol": tol, "max_iter": max_iter, "n_restarts": 0}
-            return preimage(self.kernel, self.what_is_left(vector), start=start, **options)
+            return preimage(
+                self.kernel,
+                self.what_is_left(vector),
+                start=start,
+                up_to_scale=True,
+                tol=tol,
+                max_iter=max_iter,
+                n_restarts=0,
+            )
         n_points = self.n_given + self.n_found
         points, squares = self.shifted[:n_points], self.point_squares[:n_points]
         total, coefficients = self.left[0, vector], self.left[1 : n_points + 1, vector]

@@ -1,0 +1,58 @@
+"""Configuration of the documentation: ``make docs`` builds it into ``docs/_build/html``."""
+
+import os
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
+os.environ.setdefault("MPLBACKEND", "agg")
+
+project = "kpca_lab"
+author = "The kpca_lab developers"
+copyright = author
+version = release = installed_version("kpca-lab")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "generated",
+]
+exclude_patterns = ["_build", "gallery/*.py", "gallery/README.txt"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "min_reported_time": 0,
+    "remove_config_comments": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "kpca_lab"
+html_static_path = ["_static"]
+html_css_files = ["kpca_lab.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+}

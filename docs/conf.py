@@ -23,19 +23,20 @@ extensions = [
     "mathml",
     "generated",
 ]
-exclude_patterns = ["_build", "gallery/*.py", "gallery/README.txt"]
+exclude_patterns = ["_build", "gallery"]
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "auto_gallery",
+    "examples_dirs": str(DOCS / "gallery"),
+    "gallery_dirs": str(DOCS / "auto_gallery"),
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,

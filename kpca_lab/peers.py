@@ -70,9 +70,9 @@ class SklearnNystroem(_Peer):
     Attributes
     ----------
     pipeline_ : Pipeline
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the training samples along the components.
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         Shares of the variance that lies in the span of the basis.
     gamma_ : float
 
@@ -150,7 +150,7 @@ class SklearnKernelPCA(_Peer):
     Attributes
     ----------
     pipeline_ : Pipeline
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
     gamma_ : float
 
     Examples

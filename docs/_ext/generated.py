@@ -31,7 +31,9 @@ def references() -> str:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     lines = []
     for entry in cited:
-        names = ", ".join(f"{author['given-names'][0]}. {author['family-names']}" for author in entry["authors"])
+        names = ", ".join(
+            f"{author['given-names'][0]}. {author['family-names']}" for author in entry["authors"]
+        )
         where = entry.get("journal") or entry.get("collection-title") or ""
         lines.append(f"- {names}, *{entry['title']}*, {where} ({entry['year']}).")
     return "\n".join(lines) + "\n"

@@ -42,18 +42,18 @@ class APCA(OperatorEstimator):
     ----------
     operator_ : FeatureOperator
         With the linear kernel; written over a step along each axis and the mean, not over samples.
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         Principal axes, orthonormal.
     mean_ : ndarray of shape (n_features,)
         Mean of all samples.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the used samples along the axes.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of all samples, and their shares of ``total_variance_``, that of
         all samples: what the axes explain at least.
     n_used_ : int
         Number ``m`` of samples that the axes were found from.
-    used_indices_ : ndarray of shape (n_used_,)
+    used_indices_ : ndarray of shape (n_used,)
         Their numbers, farthest from the mean first.
 
     Notes
@@ -142,14 +142,14 @@ class AKPCA(OperatorEstimator):
     ----------
     operator_ : FeatureOperator
         A projector; if centred, it keeps all samples, since their mean is an expansion over them.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the used block of the (centred) kernel matrix.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of all samples, and their shares of ``total_variance_``, that of
         all samples: what the components explain at least.
     n_used_ : int
         Number ``m`` of samples that the components were found from.
-    used_indices_ : ndarray of shape (n_used_,)
+    used_indices_ : ndarray of shape (n_used,)
         Their numbers, farthest from the mean first.
 
     References

@@ -29,17 +29,17 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the training samples along the components, or what the method has for them.
     gamma_ : float or None
         The width that was used: the number that ``gamma`` stands for (None for a callable and a precomputed
         kernel).
     total_variance_ : float
         Mean squared distance in feature space of the training samples from what is subtracted of them.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         Mean squares of the training samples along the components, ``eigenvalues_ / n``: what is left of
         the total is the empirical error, where the components are orthonormal.
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         Their shares of the total variance, not only of what was kept.
     """
 
@@ -129,7 +129,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
         """
         X = self._samples(X)
         return in_precision(self.operator_.transform(X), X.dtype)
@@ -144,7 +144,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components_)
+        X : array-like of shape (n_samples, n_components)
         targets : array-like of shape (n_training_samples, n_features), optional
             With a precomputed kernel, the inputs that its training samples stand for.
         alpha : float, optional

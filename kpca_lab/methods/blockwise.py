@@ -80,13 +80,13 @@ class BlockwiseEstimator(OperatorEstimator):
         ----------
         X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
             With a precomputed kernel, the kernel values with all training samples.
-        out : array of shape (n_samples, n_components_), optional
+        out : array of shape (n_samples, n_components), optional
             Where the components are written block by block: an array, a memory map, or an h5py or zarr data
             set. It is returned.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_), or ``out``
+        ndarray of shape (n_samples, n_components), or ``out``
         """
         if out is None and not self._is_read_in_blocks(X):
             return super().transform(X)

@@ -53,13 +53,13 @@ class CholeskyKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the (centred) ``G G'``.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``, in which the
         trace of ``K - G G'`` counts in full: it is exact without centring, and otherwise at most that
         trace too large.
-    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
     pivots_ : ndarray
         Numbers of the samples whose columns were used, in order.
 

@@ -62,15 +62,15 @@ class ElasticNetKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    coefficients_ : ndarray of shape (n_samples, n_components_)
+    coefficients_ : ndarray of shape (n_samples, n_components)
         Coefficients of the (centred) samples in the unit-length components, exactly zero for most samples.
-    n_nonzero_ : ndarray of shape (n_components_,)
+    n_nonzero_ : ndarray of shape (n_components,)
         Number of samples that each component is made of.
     support_ : ndarray
         Numbers of the samples with a non-zero coefficient in some component.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the samples along the components.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; where
         components are not orthogonal they share some of it.
     trace_ : list of AdmmTrace

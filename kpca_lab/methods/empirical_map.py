@@ -63,11 +63,11 @@ class EmpiricalMapKPCA(OperatorEstimator):
     operator_ : FeatureOperator
         Not a projector in general: with approximate eigenpairs the components ``Phi v / sqrt(lambda)`` are
         only nearly orthonormal, unless ``refine`` makes them so.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Approximate largest eigenvalues of the (centred) kernel matrix.
-    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
         Orthonormal approximations of its eigenvectors.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; as rough as the
         eigenvalues are, unless ``refine`` is true.
 

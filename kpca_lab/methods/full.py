@@ -59,10 +59,10 @@ class FullKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the (centred) kernel matrix.
-    eigenvectors_ : ndarray of shape (n_samples, n_components_)
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
 
     References

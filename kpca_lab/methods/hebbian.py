@@ -75,10 +75,10 @@ class HebbianKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Estimates ``lambda_i`` of the largest eigenvalues of the (centred) kernel matrix; after
         ``orthonormalize`` the Ritz values.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
     n_iter_ : int
     converged_ : bool

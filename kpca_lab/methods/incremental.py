@@ -52,9 +52,9 @@ class IncrementalKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Squares of the singular values: without compression, eigenvalues of the centred kernel matrix.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples seen, and their shares of ``total_variance_``.
     n_samples_seen_ : int
     n_points_ : int

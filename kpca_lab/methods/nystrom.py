@@ -48,12 +48,12 @@ class NystromKPCA(BasisEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Approximate eigenvalues of the whole kernel matrix.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``, which is that
         of the subset.
-    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
         Approximate eigenvectors of it.
     basis_ : ndarray of shape (n_basis, n_features)
     basis_indices_ : ndarray of shape (n_basis,) or None

@@ -51,13 +51,13 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Attributes
     ----------
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the training samples along the components.
-    components_ : ndarray of shape (n_components_, n_random_features)
+    components_ : ndarray of shape (n_components, n_random_features)
         Directions in the space of the features.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         ``eigenvalues_`` divided by the number of samples.
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         Shares of the total variance of the features.
     total_variance_ : float
     frequencies_ : ndarray of shape (n_features, n_random_features / 2)
@@ -214,7 +214,7 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)

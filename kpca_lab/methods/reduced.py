@@ -37,9 +37,9 @@ class ReducedKPCA(BasisEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the kernel matrix of the subset.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variances of the subset along the components, and their shares of its ``total_variance_``.
     basis_ : ndarray of shape (n_basis, n_features)
     basis_indices_ : ndarray of shape (n_basis,) or None

@@ -86,9 +86,9 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         The ``kappa`` of Eq. (21): sums of squares of the samples along the components.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
     total_variance_ : float
         Mean squared distance in feature space of the samples from what is subtracted of them. (The distance
@@ -118,7 +118,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
     Notes
     -----
     With ``K = K^ + R``, where ``K^`` is the part of the (centred) Gram matrix within the span of the basis,
-    and eigenvalues ``l_i`` of ``K^``,
+    and eigenvalues ``l_i`` of ``K^``::
 
         sum_{i>r} l_i / n  <=  error of full KPCA  <=  error_  =  sum_{i>r} l_i / n + trace R / n.
 

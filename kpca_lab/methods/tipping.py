@@ -75,15 +75,15 @@ class TippingKPCA(OperatorEstimator):
     ----------
     operator_ : FeatureOperator
     weights_ : ndarray of shape (n_samples,)
-    basis_indices_ : ndarray of shape (n_basis_,)
+    basis_indices_ : ndarray of shape (n_basis,)
         The samples with a non-zero weight.
     noise_variance_ : float
         The ``s2`` given or found.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         The ``lambda_j``: variances of the model along the components, above ``s2``.
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Mean squares of the samples along the components, and their shares of ``total_variance_``.
-    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_ : ndarray of shape (n_iter + 1,)
         Before each iteration and at the end, without the terms that do not depend on the weights.
     n_iter_ : int
 

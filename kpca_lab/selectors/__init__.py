@@ -22,7 +22,7 @@ name                  cost                                  when to use it
 ====================  ====================================  ==================================================
 
 ``forward``, ``backward``, ``forward_backward`` and ``ransac`` minimise the empirical error of SubKPCA of
-rank r (see :mod:`kpca_lab.selectors.criterion`), so they depend on the kernel, ``n_components`` and
+rank r [1]_ (see :mod:`kpca_lab.selectors.criterion`), so they depend on the kernel, ``n_components`` and
 ``center``; ``kmeans`` depends on the points alone and the last five on the kernel. All but the two K-means
 selectors take precomputed kernels. A selector whose class attribute ``nested`` is True returns numbers in
 the order in which they were chosen: with the same seed, a smaller basis is the start of a larger one.

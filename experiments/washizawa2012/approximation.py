@@ -13,8 +13,9 @@ from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, grid_jobs, with_labels
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.records import only_value
-from kpca_lab.suite.measure.evaluate import Evaluation, Workbench, evaluate
+from kpca_lab.suite.measure.evaluate import Evaluation, evaluate
 from kpca_lab.suite.measure.samples import load_samples
+from kpca_lab.suite.measure.workbench import Workbench
 from kpca_lab.suite.targets import import_target
 
 PAPER = "washizawa2012"

@@ -3,11 +3,15 @@
 import traceback
 from pathlib import Path
 
-__all__ = ["ConfigError", "MissingPackageError", "failure", "short_traceback"]
+__all__ = ["ConfigError", "MissingPackageError", "NotApplicableError", "failure", "short_traceback"]
 
 
 class ConfigError(ValueError):
     """A configuration that cannot be run, with the valid choices in its message."""
+
+
+class NotApplicableError(ValueError):
+    """A metric that a method does not have, such as an error in feature space without an operator there."""
 
 
 class MissingPackageError(ImportError):

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kpca_lab.datasets.catalogue import dataset_options, entry_of
 
 __all__ = [
     "COLUMNS",
+    "SOUND",
     "Job",
     "Outcome",
     "dataset_of",
@@ -40,6 +42,8 @@ COLUMNS = (
     "error",
     "job",
 )
+# Rows that are no failures: a value, or none because the method does not have this metric.
+SOUND = ("done", "inapplicable")
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,22 @@ class Job:
     settings: dict = field(default_factory=dict)
 
     @property
+    def data_name(self) -> str:
+        """The name of its data for people: that of the file where it is the user's own."""
+        if self.dataset is None:
+            return ""
+        path = self.dataset.get("options", {}).get("path")
+        return self.dataset["name"] if path is None else Path(path).name
+
+    @property
     def label(self) -> str:
         """A few words for people."""
         parts = [self.experiment]
         if self.dataset is not None:
-            parts.append(self.dataset["name"])
+            parts.append(self.data_name)
         if self.kernel and self.kernel.get("gamma") is not None:
-            parts.append(f"gamma={self.kernel['gamma']:g}")
+            gamma = self.kernel["gamma"]
+            parts.append(f"gamma={gamma}" if isinstance(gamma, str) else f"gamma={gamma:g}")
         sizes = self.settings.get("n_basis")
         if isinstance(sizes, list) and len(sizes) == 1:
             parts.append(f"n_basis={sizes[0]}")
@@ -122,7 +135,7 @@ def row(
         Other settings that tell rows apart.
     seconds : float, optional
         Time that it took to fit.
-    status : {"done", "failed", "timeout", "memory"}
+    status : {"done", "inapplicable", "failed", "timeout", "memory"}
     error : str
 
     Returns
@@ -134,7 +147,7 @@ def row(
         status, error, value = "failed", error or f"ValueError: {metric} is {float(value)}", None
     return {
         "experiment": job.experiment,
-        "dataset": job.dataset["name"] if job.dataset else "",
+        "dataset": job.data_name,
         "split": job.split,
         "seed": job.seed,
         "method": method,

@@ -10,6 +10,7 @@ from kpca_lab.datasets.scaling import SCALINGS
 from kpca_lab.kernels import KERNELS
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.targets import import_target, parameters_of
+from kpca_lab.widths import GAMMA_RULES
 
 __all__ = ["check", "check_n_basis", "check_n_components"]
 
@@ -79,9 +80,12 @@ def _check_kernel(name, kernel):
     if kernel["gamma_rule"] not in (None, "variance"):
         raise ConfigError(unknown("gamma_rule", kernel["gamma_rule"], ["null", "variance"]))
     gamma = kernel["gamma"]
-    if gamma is not None and (isinstance(gamma, bool) or not isinstance(gamma, int | float) or not gamma > 0):
+    number = isinstance(gamma, int | float) and not isinstance(gamma, bool) and gamma > 0
+    if gamma is not None and gamma not in GAMMA_RULES and not number:
+        rules = ", ".join(GAMMA_RULES)
         raise ConfigError(
-            f"kernel.gamma={gamma!r} ({name}): must be a positive number, a list of them, or null"
+            f"kernel.gamma={gamma!r} ({name}): must be a positive number, a rule ({rules}), a list of these, "
+            "or null"
         )
     degree = kernel["degree"]
     if degree is not None and (

@@ -1,5 +1,6 @@
 """What a composed configuration means: the profile merged in, data sets and kernels filled in."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -86,7 +87,7 @@ def plain_settings(composed: DictConfig, given: list[Override], folders: list[Pa
             for key in (entry.name for entry in fields(Settings))
             if key in plain and key not in ("datasets", "n_basis", "n_components", "experiment")
         },
-        experiment=experiment or f"custom/{'+'.join(datasets).replace('/', '_')}",
+        experiment=experiment or f"custom/{_own_name(datasets)}",
         datasets=datasets,
         kernels={name: _kernels(plain["kernel"], dataset["kernel"]) for name, dataset in datasets.items()},
         n_basis=listed(plain["n_basis"]),
@@ -97,6 +98,20 @@ def plain_settings(composed: DictConfig, given: list[Override], folders: list[Pa
     )
     check(settings, seed, n_trials)
     return settings
+
+
+def _own_name(datasets):
+    """The name of a run of one's own: its data sets, or the file where the data are the user's."""
+    names = []
+    for name, dataset in datasets.items():
+        path = dataset["options"].get("path")
+        if path is None or path == "???":
+            names.append(name.replace("/", "_"))
+        else:
+            # Files of the same name in other folders are other data.
+            digest = hashlib.sha256(str(Path(path).resolve()).encode()).hexdigest()[:6]
+            names.append(f"{re.sub(r'[^A-Za-z0-9_.-]', '_', Path(path).stem)}-{digest}")
+    return "+".join(names)
 
 
 def _keep_chosen(plain, override):

@@ -46,7 +46,11 @@ class MetricConf:
 
 @dataclass
 class KernelConf:
-    """A kernel by scikit-learn's names; ``gamma`` may be a list, ``gamma_rule`` is ``variance`` or null."""
+    """A kernel by scikit-learn's names.
+
+    ``gamma`` is a number, a rule of :func:`kpca_lab.widths.resolve_gamma`, or a list of these; ``gamma_rule``
+    is ``variance`` or null.
+    """
 
     kernel: str | None = None
     gamma: Any = None

@@ -7,7 +7,7 @@ __all__ = ["PROFILES", "Settings"]
 PROFILES = ("smoke", "quick", "paper")
 # Overrides that the rows of a run show in columns of their own, or in the parameters of a method.
 SHOWN = ("dataset", "datasets", "method", "selector", "metric", "center", "seed", "n_trials")
-SHOWN += ("n_basis", "n_components")
+SHOWN += ("n_basis", "n_components", "dataset.options.path")
 
 
 @dataclass(frozen=True)

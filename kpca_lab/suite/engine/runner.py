@@ -16,7 +16,7 @@ from kpca_lab.suite.engine.plan import Plan
 from kpca_lab.suite.engine.pool import Answer
 from kpca_lab.suite.engine.progress import LINE_EVERY, Progress, job_weights
 from kpca_lab.suite.engine.summary import Failure, Summary
-from kpca_lab.suite.jobs import Job, Outcome, row, with_labels
+from kpca_lab.suite.jobs import SOUND, Job, Outcome, row, with_labels
 
 __all__ = ["run"]
 
@@ -164,7 +164,7 @@ class _Run:
         header = {"job": task.id, "spec": dataclasses.asdict(task.job), "seconds": round(seconds, 6)}
         header["data"] = data_version(task.job.dataset)
         outcome.rows = [with_labels(entry, task.plan.settings.labels) for entry in outcome.rows]
-        bad = [entry for entry in outcome.rows if entry["status"] != "done"]
+        bad = [entry for entry in outcome.rows if entry["status"] not in SOUND]
         if bad:
             header["printed"] = answer.printed
         task.plan.store.write(task.plan.name, task.id, outcome, header)

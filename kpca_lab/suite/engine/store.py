@@ -28,7 +28,7 @@ from kpca_lab.suite.engine.records_file import (
     write_records,
 )
 from kpca_lab.suite.files import read_json, set_aside, write_atomically
-from kpca_lab.suite.jobs import Outcome
+from kpca_lab.suite.jobs import SOUND, Outcome
 
 __all__ = ["Store"]
 
@@ -74,7 +74,7 @@ class Store:
             By identity, the rows of the job that are not done.
         """
         return {
-            job: [row for row in rows if row["status"] != "done"]
+            job: [row for row in rows if row["status"] not in SOUND]
             for job, (rows, check) in self._by_job(name).items()
             if _are_settled(rows, accepted_errors) and self._has_arrays(name, job, check)
         }
@@ -256,4 +256,4 @@ class Store:
 
 def _are_settled(rows, accepted_errors):
     accepted = {"", *accepted_errors}
-    return all(row["status"] == "done" or row["error"] in accepted for row in rows)
+    return all(row["status"] in SOUND or row["error"] in accepted for row in rows)

@@ -11,7 +11,9 @@ from kpca_lab.methods.improved import ImprovedKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.methods.tipping import TippingKPCA
 from kpca_lab.metrics import error_ratio, operator_distance
+from kpca_lab.metrics import residual_outside_scores as outside_scores
 from kpca_lab.preimage import denoise
+from kpca_lab.suite.errors import NotApplicableError
 
 
 def empirical_error(evaluation) -> float:
@@ -21,7 +23,52 @@ def empirical_error(evaluation) -> float:
 
 def normalized_empirical_error(evaluation) -> float:
     """Empirical error divided by that of full kernel PCA of the same rank; 1 where both are rounding."""
-    return error_ratio(evaluation.error("train"), evaluation.reference_error(), evaluation.noise())
+    return _ratio(evaluation, evaluation.reference_error())
+
+
+def gap(evaluation, *, most_samples: int = 2000) -> float:
+    """How far the empirical error is above that of full kernel PCA of the same rank, as a share of it.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    most_samples : int
+        Up to so many training samples full kernel PCA is computed. From more, a floor of its error stands
+        for it (see :meth:`kpca_lab.suite.measure.evaluate.Workbench.floor`), so that the gap told is an upper
+        bound.
+    """
+    exact = len(evaluation.samples.train) <= most_samples
+    best = evaluation.reference_error() if exact else evaluation.floor()
+    return max(_ratio(evaluation, best) - 1.0, 0.0)
+
+
+def _ratio(evaluation, best):
+    ratio = error_ratio(evaluation.error("train"), best, evaluation.noise())
+    if ratio == float("inf"):
+        raise NotApplicableError("full kernel PCA of this rank may have no error: there is no ratio to it")
+    return ratio
+
+
+def residual_outside_scores(evaluation, *, max_samples: int | None = 2000) -> float:
+    """Mean squared error in feature space of the best linear reconstruction from the scores.
+
+    Every method has it, with an operator in feature space or without.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    max_samples : int, optional
+        How many of the training samples to judge by; all by default.
+    """
+    X, model = evaluation.samples.train, evaluation.model
+    operator = getattr(model, "operator_", None)
+    if operator is not None:
+        kernel, center = operator.kernel, operator.mean is not None
+        scores = evaluation.operator.transform(X)
+    else:
+        kernel, center = evaluation.bench.kernel_of(X), True
+        scores = model.transform(X)[:, : evaluation.r]
+    return outside_scores(scores, X, kernel, center=center, max_samples=max_samples, random_state=0)
 
 
 def validation_error(evaluation) -> float:

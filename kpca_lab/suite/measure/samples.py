@@ -10,6 +10,7 @@ import numpy as np
 from kpca_lab.datasets import Dataset, load_dataset, scale, split
 from kpca_lab.kernel_table import KernelTable
 from kpca_lab.suite.jobs import Job
+from kpca_lab.widths import resolve_gamma
 
 __all__ = ["Samples", "kernel_parameters", "kernel_text", "load_samples"]
 
@@ -105,6 +106,8 @@ def kernel_parameters(kernel: dict, samples: Samples) -> dict:
     parameters = {
         key: kernel[key] for key in ("kernel", "gamma", "degree", "coef0") if kernel.get(key) is not None
     }
+    if isinstance(parameters.get("gamma"), str):
+        parameters["gamma"] = resolve_gamma(parameters["gamma"], samples.train)
     if kernel.get("gamma_rule") == "variance" and "gamma" not in parameters:
         parameters["gamma"] = 1.0 / (2.0 * samples.variance)
     if parameters["kernel"] in ("rbf", "laplacian", "poly", "sigmoid"):

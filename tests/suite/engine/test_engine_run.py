@@ -29,12 +29,13 @@ from kpca_lab.suite.measure import samples
 from kpca_lab.suite.measure.evaluate import evaluate
 
 ROOT = Path(__file__).resolve().parents[3]
+METRICS = "metric=[normalized_empirical_error,distance_per_component]"
 PLAIN = {"params": {}, "size_parameter": None, "nested": True}
 
 
 @pytest.fixture(scope="module")
 def base():
-    return compose_settings(["n_train=40", "n_components=3", "n_basis=8"])
+    return compose_settings(["n_train=40", "n_components=3", "n_basis=8", METRICS])
 
 
 def settings(base, folder, *methods, **changes):

@@ -33,11 +33,25 @@ class PoolLauncher(Launcher):
         status, values = run_sweep(
             job_overrides,
             lambda texts: loader.load_sweep_config(self.config, texts),
+            chosen.launcher,
             verbose=bool(chosen.verbose),
         )
         if status and chosen.sweeper._target_.endswith(("FastSweeper", "BasicSweeper")):
             sys.exit(status)
         return [_returned(overrides, value) for overrides, value in zip(job_overrides, values)]
+
+
+class DaskLauncher(PoolLauncher):
+    """Runs all jobs of a sweep on a Dask cluster.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Its address, such as ``tcp://host:8786``.
+    """
+
+    def __init__(self, scheduler=None):
+        self.scheduler = scheduler
 
 
 class FastSweeper(BasicSweeper):

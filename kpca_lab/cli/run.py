@@ -11,7 +11,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-from kpca_lab.cli.sweep import run_one_of_a_sweep, show
+from kpca_lab.cli.sweep import run_one_of_a_sweep, show, way_to_compute
 from kpca_lab.suite.config.meaning import settings_of
 from kpca_lab.suite.config.overrides import check_keys
 from kpca_lab.suite.engine.plan import make_plan
@@ -34,7 +34,8 @@ def composed_run(config):
         print(OmegaConf.to_yaml(config, resolve=True), *plan.labels, sep="\n", file=sys.stderr)
     if chosen.mode == RunMode.MULTIRUN:
         return run_one_of_a_sweep(plan, chosen)
-    summary = run([plan], verbose=bool(chosen.verbose))
+    with way_to_compute(chosen.launcher) as compute:
+        summary = run([plan], verbose=bool(chosen.verbose), compute=compute)
     show(plan.store, plan.records_name, plan.jobs)
     print(summary.text(), file=sys.stderr)
     sys.exit(summary.exit_code)

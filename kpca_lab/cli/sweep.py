@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hydra.experimental.callback import Callback
 
 from kpca_lab.suite.config.composing import Composer
 from kpca_lab.suite.cores import available_cores
+from kpca_lab.suite.engine.cluster import on_cluster
+from kpca_lab.suite.engine.local import compute_locally
 from kpca_lab.suite.engine.plan import Plan, make_plan
 from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
@@ -19,11 +22,11 @@ from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.render.show import rows_table
 from kpca_lab.suite.render.tables import write_summary
 
-__all__ = ["SweepSummary", "run_one_of_a_sweep", "run_sweep", "show"]
+__all__ = ["SweepSummary", "run_one_of_a_sweep", "run_sweep", "show", "way_to_compute"]
 
 
 def run_sweep(
-    job_overrides: Iterable[list[str]], compose: Callable, *, verbose: bool = False
+    job_overrides: Iterable[list[str]], compose: Callable, launcher, *, verbose: bool = False
 ) -> tuple[int, list[float]]:
     """Run all jobs of a sweep together: what the launcher ``pool`` does.
 
@@ -32,6 +35,8 @@ def run_sweep(
     job_overrides : iterable of list of str
     compose : callable
         From overrides to a composed configuration.
+    launcher : DictConfig
+        The node ``hydra.launcher``.
     verbose : bool
         Whether to tell of every job.
 
@@ -47,13 +52,35 @@ def run_sweep(
         plans = [make_plan(composer.settings(overrides)) for overrides in job_overrides]
     except ConfigError as error:
         sys.exit(f"error: {error}")
-    summary = run(plans, compact=False, verbose=verbose)
+    with way_to_compute(launcher) as compute:
+        summary = run(plans, compact=False, verbose=verbose, compute=compute)
     jobs: dict[tuple, set] = {}
     for plan in plans:
         key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records_name)
         jobs.setdefault(key, set()).update(plan.jobs)
     _report(summary, jobs)
     return summary.exit_code, [plan.value() for plan in plans]
+
+
+@contextmanager
+def way_to_compute(launcher) -> Iterator[Callable]:
+    """How a launcher computes jobs: on a Dask cluster, or by processes of this machine.
+
+    Parameters
+    ----------
+    launcher : DictConfig
+        The node ``hydra.launcher``.
+    """
+    if not launcher._target_.endswith("DaskLauncher"):
+        yield compute_locally
+        return
+    if launcher.scheduler is None:
+        sys.exit("error: tell where the Dask scheduler is: hydra.launcher.scheduler=tcp://HOST:8786")
+    try:
+        with on_cluster(launcher.scheduler) as compute:
+            yield compute
+    except ConnectionError as error:
+        sys.exit(f"error: {error}")
 
 
 def run_one_of_a_sweep(plan: Plan, chosen) -> float:

@@ -26,6 +26,7 @@ __all__ = [
     "Answer",
     "Worker",
     "close_idle",
+    "end_running",
     "memory_text",
     "run_job",
     "start_worker",
@@ -42,6 +43,8 @@ MEMORY_TICK = 0.2
 
 _idle: list["Worker"] = []
 _idle_lock = threading.Lock()
+# Those that `run_job` waits for, in any thread.
+_running: set["Worker"] = set()
 
 
 def time_text(seconds: float) -> str:
@@ -270,6 +273,7 @@ def run_job(job: Job, limits: dict, threads: int = 1) -> Answer:
     Answer
     """
     worker = start_worker(threads)
+    _running.add(worker)
     try:
         answer = None
         while answer is None:
@@ -282,8 +286,17 @@ def run_job(job: Job, limits: dict, threads: int = 1) -> Answer:
     except BaseException:
         worker.end()
         raise
+    finally:
+        _running.discard(worker)
     stop_worker(worker)
     return answer
+
+
+def end_running() -> None:
+    """End the processes that `run_job` waits for; their jobs fail."""
+    for worker in list(_running):
+        with contextlib.suppress(OSError):
+            os.killpg(worker.process.pid, signal.SIGKILL)
 
 
 def close_idle() -> None:

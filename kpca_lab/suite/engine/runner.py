@@ -3,8 +3,9 @@
 import dataclasses
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TextIO
 
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.cores import share_cores
@@ -47,8 +48,8 @@ def _samples_key(task):
 class _Run:
     """The state of one call of `run`."""
 
-    def __init__(self, plans, stream, compact, every):
-        self.plans, self.compact = plans, compact
+    def __init__(self, plans, stream, compact, every, compute):
+        self.plans, self.compact, self.compute = plans, compact, compute
         self.began = time.time()
         self.summary = Summary()
         self.left, self.shown = {}, set()
@@ -121,7 +122,7 @@ class _Run:
         try:
             for (_, workers, threads), tasks in sorted(self.groups.items(), key=lambda item: item[0]):
                 self.blas = (workers, threads)
-                compute_locally(tasks, self, workers, threads)
+                self.compute(tasks, self, workers, threads)
         finally:
             self.progress.close()
         return self.summary
@@ -218,7 +219,14 @@ def _environment_folder(plan):
     return plan.store.root / "custom" if plan.records_name.startswith("custom/") else plan.store.root
 
 
-def run(plans: Iterable[Plan], *, stream=None, compact: bool = True, verbose: bool = False) -> Summary:
+def run(
+    plans: Iterable[Plan],
+    *,
+    stream: TextIO | None = None,
+    compact: bool = True,
+    verbose: bool = False,
+    compute: Callable = compute_locally,
+) -> Summary:
     """Compute what is not done of some experiments, and write their records.
 
     Parameters
@@ -230,6 +238,8 @@ def run(plans: Iterable[Plan], *, stream=None, compact: bool = True, verbose: bo
         Whether to write the CSV files of records; without, only the job files are written.
     verbose : bool
         Whether to tell of every job that ends; else of one in two seconds.
+    compute : callable
+        How jobs are computed: on this machine, or by :func:`kpca_lab.suite.engine.cluster.on_cluster`.
 
     Returns
     -------
@@ -237,7 +247,7 @@ def run(plans: Iterable[Plan], *, stream=None, compact: bool = True, verbose: bo
     """
     plans = list(plans)
     start = time.monotonic()
-    current = _Run(plans, stream, compact, 0.0 if verbose else LINE_EVERY)
+    current = _Run(plans, stream, compact, 0.0 if verbose else LINE_EVERY, compute)
     summary = current.all()
     summary.seconds = time.monotonic() - start
     for folder in {_environment_folder(plan) for plan in plans}:

@@ -49,7 +49,7 @@ def test_every_method_runs_on_every_data_set(dataset):
     except DatasetUnavailableError:
         pytest.skip(f"the data of {dataset} cannot be had here")
     failed = {row["method"] for row in rows if row["status"] == "failed"}
-    # Of polynomials there are no random features; scikit-learn refuses some kernel matrices near the identity.
+    # Of polynomials there are no random features; scikit-learn refuses some matrices near the identity.
     assert failed - {"sklearn_kernel_pca"} == (set() if job.kernel["kernel"] == "rbf" else RANDOM)
     assert {row["method"] for row in rows if row["status"] == "inapplicable"} == WITHOUT_OPERATOR - failed
     expected = set(METHODS) - failed

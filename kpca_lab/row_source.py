@@ -262,12 +262,16 @@ class StreamedRows(RowSource):
 
     @property
     def n_rows(self) -> int:
-        if self._n_rows is None:
+        if self._n_rows is None:  # a pass to the end counts them
             self._n_rows = sum(length_of(piece) for piece in self._pieces(self._rows_of(BLOCK_BYTES)))
         return self._n_rows
 
     def _pieces(self, rows: int) -> Iterator[Any]:
-        return iter(self._start(rows))
+        count = 0
+        for piece in self._start(rows):
+            count += length_of(piece)
+            yield piece
+        self._n_rows = count
 
     @property
     def known_rows(self) -> int | None:

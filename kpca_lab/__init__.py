@@ -1,5 +1,6 @@
 """Approximations of kernel PCA as scikit-learn estimators."""
 
+from kpca_lab.advice import suggest
 from kpca_lab.classify import SubspaceClassifier
 from kpca_lab.methods.approximate import AKPCA, APCA
 from kpca_lab.methods.cholesky import CholeskyKPCA
@@ -35,4 +36,5 @@ __all__ = [
     "SubsetKPCA",
     "SubspaceClassifier",
     "TippingKPCA",
+    "suggest",
 ]

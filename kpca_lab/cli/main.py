@@ -41,6 +41,12 @@ COMMANDS = {
         "one page of all that was computed",
         "kpca-lab report --profile quick",
     ),
+    "suggest": Command(
+        "kpca_lab.cli.suggest",
+        "data",
+        "which method, basis size and width to use for a table, within a budget of time",
+        "kpca-lab suggest mine.csv --components 20 --budget 60s",
+    ),
     "fit": Command(
         "kpca_lab.cli.fit",
         "data",

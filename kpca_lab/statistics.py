@@ -50,6 +50,12 @@ class SpanStatistics:
     True
     """
 
+    n_samples: int
+    _total: np.ndarray
+    _offset_total: float
+    _diagonal_total: float
+    _products: np.ndarray
+
     def __init__(self, kernel: Kernel, points):
         kernel = kernel.anchored(points)
         self._summation = SummationFrame.of(kernel, points)

@@ -6,6 +6,8 @@
     One run or a sweep, composed by Hydra; ``sweep`` gathers what the jobs of a sweep gave.
 ``reproduce``, ``report``
     The papers' tables, figures and report.
+``fit``, ``plan``
+    SubsetKPCA of a file, and what a fit will take.
 ``datasets``
     The command line of :mod:`kpca_lab.datasets`.
 """

@@ -53,6 +53,12 @@ COMMANDS = {
         "SubsetKPCA of a file that may be larger than memory: components of its rows",
         "kpca-lab fit mine.parquet --components 10 --basis 500 --scores scores.npy",
     ),
+    "plan": Command(
+        "kpca_lab.cli.plan",
+        "dist",
+        "time, memory and traffic of such a fit, on one machine or a cluster, before it is begun",
+        "kpca-lab plan --rows 1e9 --features 1000 --basis 2000 --workers 100",
+    ),
     "datasets": Command(
         "kpca_lab.cli.datasets",
         "data",

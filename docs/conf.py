@@ -57,3 +57,14 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def skip_inherited(app, what, name, member, skip, options):
+    """Leave out what scikit-learn documents itself."""
+    module = getattr(member, "__module__", None) or ""
+    return True if module.startswith("sklearn") else skip
+
+
+def setup(app):
+    """Connect the hooks."""
+    app.connect("autodoc-skip-member", skip_inherited)

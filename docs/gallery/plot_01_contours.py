@@ -26,7 +26,7 @@ models = {
     "reduced": ReducedKPCA(4, gamma=0.3, basis=basis),
     "improved": ImprovedKPCA(4, gamma=0.3, basis=basis),
     "Nyström": NystromKPCA(4, gamma=0.3, basis=basis),
-    "Cholesky": CholeskyKPCA(4, gamma=0.3, rank=40),
+    "Cholesky": CholeskyKPCA(4, gamma=0.3, n_basis=40),
     "AKPCA": AKPCA(4, gamma=0.3),
 }
 

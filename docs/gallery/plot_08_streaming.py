@@ -22,8 +22,8 @@ def chunk(step):
 
 
 fixed = SubsetKPCA(8, gamma=0.3, n_basis=40, random_state=0)
-moving = IncrementalKPCA(8, gamma=0.3, max_points=40)
-errors = {"SubsetKPCA, basis of the first chunk": [], "IncrementalKPCA, at most 40 points": []}
+moving = IncrementalKPCA(8, gamma=0.3, compression="select", n_preimages=5)
+errors = {"SubsetKPCA, basis of the first chunk": [], "IncrementalKPCA, at most 45 points": []}
 for step in range(25):
     rows = chunk(step)
     if step:

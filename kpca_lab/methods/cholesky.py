@@ -14,9 +14,9 @@ from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
     check_n_components,
-    check_size,
     n_components_kept,
 )
+from kpca_lab.methods.basis import basis_size
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -42,8 +42,9 @@ class CholeskyKPCA(OperatorEstimator):
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
     degree, coef0, kernel_params
         Further parameters of the kernel, as in scikit-learn.
-    n_basis : int or float
-        Largest number of columns of ``G``, or its share of the number of samples.
+    n_basis : int, float or "auto"
+        Largest number of columns of ``G``, or its share of the number of samples; by default
+        ``10 sqrt(n)`` of ``n`` samples, see :func:`kpca_lab.methods.basis.basis_size`.
     tol : float
         Stop earlier, when the trace of ``K - G G'`` has fallen to this share of the trace of ``K``; a
         ConvergenceWarning tells if ``n_basis`` columns do not reach it.
@@ -87,7 +88,7 @@ class CholeskyKPCA(OperatorEstimator):
         degree=3,
         coef0=1,
         kernel_params=None,
-        n_basis=0.1,
+        n_basis="auto",
         tol=0.0,
         center=True,
     ):
@@ -109,7 +110,7 @@ class CholeskyKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
-        n_basis = check_size("n_basis", self.n_basis, n)
+        n_basis = basis_size(self.n_basis, self.n_components, n)
         check_memory(3 * 8 * n * n_basis, f"A factor of {n} x {n_basis} numbers", "lower n_basis")
         G, self.pivots_, left_out = kernel_cholesky(kernel, samples, n_basis, self.tol)
         self._warn_of_trace_left(left_out / max(kernel.diagonal(samples).sum(), TINY))

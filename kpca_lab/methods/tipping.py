@@ -13,10 +13,10 @@ from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
     check_n_components,
-    check_size,
     n_components_kept,
     take_rows,
 )
+from kpca_lab.methods.basis import basis_size
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.methods.tipping_model import (
     WeightedSamples,
@@ -130,7 +130,7 @@ class TippingKPCA(OperatorEstimator):
         coef0=1,
         kernel_params=None,
         noise_variance=None,
-        n_basis=0.1,
+        n_basis="auto",
         update="scoring",
         max_iter=1000,
         tol=1e-3,
@@ -192,7 +192,7 @@ class TippingKPCA(OperatorEstimator):
 
     def _find_weights(self, coordinates) -> "_Result":
         n = len(coordinates)
-        n_basis = check_size("n_basis", self.n_basis, n) if self.noise_variance is None else None
+        n_basis = basis_size(self.n_basis, self.n_components, n) if self.noise_variance is None else None
         samples = WeightedSamples.of(coordinates)
         squares = samples.variances
         if not squares.any():  # no variance at all

@@ -12,7 +12,7 @@ from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
 from kpca_lab.suite.measure.timing import Stopwatch
-from kpca_lab.suite.render import figures, style
+from kpca_lab.suite.render import plots, style
 from kpca_lab.suite.render.plots.pictures import ORDER_MAP, mosaic
 
 NAMES = {"swiss_roll_hole": "Swiss roll", "teapots": "Teapots", "frey": "Frey faces"}
@@ -47,7 +47,7 @@ def _fit_both(job, X, kernel):
     common = {"m": incremental.n_points_, "r": r, "kernel": kernel_text(kernel), "method": "incremental"}
     rows = [
         row(job, "component_correlation", value, parameters={"component": k + 1, "n": len(X)}, **common)
-        for k, value in enumerate(figures.aligned_correlations(first, second)[1])
+        for k, value in enumerate(plots.aligned_correlations(first, second)[1])
     ]
     return batch, incremental, first, second, rows
 
@@ -75,14 +75,14 @@ def figure2(records, arrays):
     correlations = records.sort_values("component").value.tolist()
     panels = []
     for method in ("full", "incremental"):
-        own = figures.component_panels(
+        own = plots.component_panels(
             found["x"], found["y"], found[method], method=method, points=found["points"]
         )
         if method == "incremental":
             for panel, correlation in zip(own, correlations):
                 panel.title += ", corr. " + ("> 0.9999" if correlation > 0.9999 else f"{correlation:.4f}")
         panels += own
-    return figures.contours(panels, columns=len(found["full"]))
+    return plots.contours(panels, columns=len(found["full"]))
 
 
 @experiment.cells("chin2006/figure2")
@@ -222,7 +222,7 @@ def figure4(records, arrays):
     drawn = {}
     for name, own in _by_dataset(records, arrays).items():
         label = "Place on the roll" if name == "swiss_roll_hole" else "Frame"
-        drawn[f"figure4_{name}"] = figures.projection_components(
+        drawn[f"figure4_{name}"] = plots.projection_components(
             own["full"], own["incremental"], order=own["order"], xlabel=label
         )
     return drawn
@@ -337,8 +337,8 @@ def drift_figure(records, arrays):
             own = own.sort_values("update")
             costs[title][_run_text(name, method)] = (own["update"].to_numpy(), own.value.to_numpy())
     return {
-        "figure_drift": figures.drift(panels, ylabel="Principal angle to batch [°]", log="xy", columns=2),
-        "figure_update_cost": figures.lines(
+        "figure_drift": plots.drift(panels, ylabel="Principal angle to batch [°]", log="xy", columns=2),
+        "figure_update_cost": plots.lines(
             costs, xlabel="Number of updates", ylabel="", log="xy", markers=False, columns=2
         ),
     }

@@ -11,7 +11,7 @@ from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_text, load_samples
 from kpca_lab.suite.measure.timing import Stopwatch
-from kpca_lab.suite.render import figures
+from kpca_lab.suite.render import plots
 
 TABLE2 = ("chin2006/table2", "chin2006/table2_unit_norm", "chin2006/table2_extended")
 PRINTED_SIZES = (520, 1000, 1510, 2020, 2530, 3100)
@@ -68,7 +68,7 @@ def table1_cells(records, settings):
 def table1_figure(records, arrays):
     """Times over the number of vectors with the exponents of their growth."""
     named = records.assign(method=records.method.replace("hebbian", "kha"))  # not the KHA-SMD of others
-    return {"table1_growth": figures.growth(named, "runtime", xlabel="Number of vectors $n$")}
+    return {"table1_growth": plots.growth(named, "runtime", xlabel="Number of vectors $n$")}
 
 
 @experiment.jobs(*TABLE2)
@@ -198,7 +198,7 @@ def table2_figure(records, arrays):
     titles = rows.kernel_name.map({"rbf": "RBF, $\\sigma$ = 1", "poly": "Polynomial, $d$ = 2"})
     rows = rows.assign(value=100 * rows.value, metric="error_rate", dataset=titles)
     name = f"{rows.experiment.iloc[0].split('/')[1]}_errors"
-    fig = figures.curves(
+    fig = plots.curves(
         rows,
         "error_rate",
         x="n",

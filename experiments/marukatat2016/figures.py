@@ -4,6 +4,7 @@ import numpy as np
 
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import dataset_label, method_label
 from kpca_lab.suite.render.plots.curves import finish, grid, scales, tidy_log_ticks
 from kpca_lab.suite.render.plots.prepare import usable
 
@@ -25,7 +26,7 @@ def _series(rows):
             if not ((rows["method"] == method) & (rows["sketch"] == sketch)).any():
                 continue
             look = style.line("empirical_map" if method == "sketched_pca" else method)
-            name = style.method_label(method) if method != "sketched_pca" else "Algorithm 1"
+            name = method_label(method) if method != "sketched_pca" else "Algorithm 1"
             if sketch == "count":
                 look |= {"linestyle": ":", "fillstyle": "none"}
             found.append((method, sketch, f"{name}, {LABELS[sketch]}" if sketch else name, look))
@@ -54,7 +55,7 @@ def _panels(rows, draw, xlabel, ylabel, note=None):
         own = rows[rows["dataset"] == dataset]
         scales(ax, "xy")
         draw(ax, own)
-        ax.set_title(f"{style.dataset_label(dataset)}, $n$ = {own['n'].dropna().iloc[0]:.0f}")
+        ax.set_title(f"{dataset_label(dataset)}, $n$ = {own['n'].dropna().iloc[0]:.0f}")
         ax.set_xlabel(xlabel)
         if ax in axes[:, 0]:
             ax.set_ylabel(ylabel)

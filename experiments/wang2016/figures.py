@@ -17,7 +17,7 @@ from kpca_lab.selectors import get_selector
 from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
-from kpca_lab.suite.render import figures
+from kpca_lab.suite.render import plots
 
 ITEMS = ("figure1", "figure2", "figure3", "figure4")
 # Steps of a pass that are kept for the figures.
@@ -70,7 +70,7 @@ def _coefficients(full):
 
 
 def _component_rows(job, model, full, X, weights, common):
-    correlations = figures.aligned_correlations(full.transform(X), model.transform(X))[1]
+    correlations = plots.aligned_correlations(full.transform(X), model.transform(X))[1]
     rows = []
     for k, weight in enumerate(weights):
         own = common | {"parameters": common["parameters"] | {"component": k + 1, "weight": weight}}
@@ -154,7 +154,7 @@ def _courses(found, number=0):
         for title, name in panels.items()
     }
     levels = dict.fromkeys(list(panels)[1:], 1)
-    return figures.lines(series, xlabel="ADMM step", ylabel="", log="xy", markers=False, levels=levels)
+    return plots.lines(series, xlabel="ADMM step", ylabel="", log="xy", markers=False, levels=levels)
 
 
 @experiment.figure("wang2016/figure1")
@@ -175,7 +175,7 @@ def _contours(found, which):
     panels = []
     for key in which:
         sparse = key != "full"
-        own = figures.component_panels(
+        own = plots.component_panels(
             found["x"],
             found["y"],
             found[f"components_{key}"],
@@ -187,7 +187,7 @@ def _contours(found, which):
             count = int(panel.highlight.sum())
             panel.title = f"SKPCA {k + 1}\n$\\lambda_1$ = {found[f'weights_{key}'][k]:.3g}, {count} points"
         panels += own
-    return figures.contours(panels, columns=4, marked="samples with a non-zero coefficient")
+    return plots.contours(panels, columns=4, marked="samples with a non-zero coefficient")
 
 
 @experiment.figure("wang2016/figure3")
@@ -195,7 +195,7 @@ def figure3(records, arrays):
     """Coefficients of both methods; the course of ADMM."""
     found = _only(arrays)
     stems = {"full": found["coefficients_full"], "elastic_net": found["coefficients_0"]}
-    return {"figure3": figures.coefficient_stems(stems, share_y=True), "figure3_admm": _courses(found)}
+    return {"figure3": plots.coefficient_stems(stems, share_y=True), "figure3_admm": _courses(found)}
 
 
 @experiment.figure("wang2016/figure4")
@@ -204,7 +204,7 @@ def figure4(records, arrays):
     titles = {"reconstruction_mse": "Training images", "validation_error": "Test images"}
     rows = records.assign(dataset=records.metric.map(titles), metric="mse").dropna(subset="dataset")
     label = "Mean squared error in feature space"
-    return figures.curves(rows, "mse", x="r", by=("method",), ylabel=label, columns=2)
+    return plots.curves(rows, "mse", x="r", by=("method",), ylabel=label, columns=2)
 
 
 @experiment.jobs("wang2016/figure_tradeoff")
@@ -284,7 +284,7 @@ def tradeoff_figure(records, arrays):
     rows = records[records.metric == "reconstruction_mse"]
     optimum = rows[rows.method == "full"].groupby("dataset").value.mean()
     excess = rows.assign(metric="excess", value=rows.value / rows.dataset.map(optimum) - 1)
-    return figures.curves(
+    return plots.curves(
         excess[excess.method != "full"],
         "excess",
         log="xy",

@@ -93,7 +93,7 @@ def _used_samples(model):
 
 
 def _contour_figure(records, arrays, titles, columns):
-    from kpca_lab.suite.render.figures import ContourPanel, contours
+    from kpca_lab.suite.render.plots import ContourPanel, contours
 
     job = records["job"].iloc[0]
     kept = arrays[job]
@@ -155,7 +155,7 @@ def figure1(records, arrays):
 @experiment.figure(f"{PAPER}/figure2")
 def figure2(records, arrays):
     """Contour curves of the eight methods, with their errors and distances."""
-    from kpca_lab.suite.render.style import method_label
+    from kpca_lab.suite.render.labels import method_label
 
     order = ("subset", "full", "reduced", "improved", "tipping", "nystrom", "cholesky", "hebbian")
     return _contour_figure(records, arrays, {name: method_label(name) for name in order}, columns=4)
@@ -194,7 +194,7 @@ def curves_run(job: Job) -> Outcome:
 @experiment.figure(f"{PAPER}/figure3")
 def figure3(records, arrays):
     """Squared distance, normalised empirical error and validation error over the basis size."""
-    from kpca_lab.suite.render.figures import curves
+    from kpca_lab.suite.render.plots import curves
 
     distances = records["metric"] == "distance_squared"
     # With all samples the distance is zero but for rounding, which has no place on a logarithmic axis.
@@ -224,7 +224,7 @@ def time_run(job: Job) -> Outcome:
 @experiment.figure(f"{PAPER}/figure4")
 def figure4(records, arrays):
     """Time to construct the operators over the basis size, full KPCA as a line."""
-    from kpca_lab.suite.render.figures import time_over_basis
+    from kpca_lab.suite.render.plots import time_over_basis
 
     return time_over_basis(records, x="basis", by=("method",), log="y")
 
@@ -273,7 +273,7 @@ def tradeoff_run(job: Job) -> Outcome:
 @experiment.figure(f"{PAPER}/figure5")
 def figure5(records, arrays):
     """Squared distance from full KPCA against time, full KPCA as the vertical line."""
-    from kpca_lab.suite.render.figures import tradeoff
+    from kpca_lab.suite.render.plots import tradeoff
 
     figure = tradeoff(records, "runtime", "distance_squared", along="size", vertical="full")
     return _with_note(figure, "Medians over the divisions; in a few of them KHA-SMD diverges.")
@@ -327,7 +327,7 @@ def _over_all_samples(job):
 @experiment.figure(f"{PAPER}/figure6")
 def figure6(records, arrays):
     """Empirical error against time, a point for each basis size."""
-    from kpca_lab.suite.render.figures import tradeoff
+    from kpca_lab.suite.render.plots import tradeoff
 
     errors = records[records["metric"] == "empirical_error"]
     outside = errors[errors["method"] == "nystrom"]["value"]

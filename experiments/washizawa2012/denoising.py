@@ -24,7 +24,7 @@ from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.judge.records import only_value
 from kpca_lab.suite.measure.samples import kernel_text
-from kpca_lab.suite.render.figures import image_grid
+from kpca_lab.suite.render.plots import image_grid
 
 TABLES = ("washizawa2012/table7", "washizawa2012/table8")
 FIGURE = "washizawa2012/figure7"

@@ -234,9 +234,5 @@ def main(table: str) -> None:
         print(f"{count:3} of 18  {method}: {name}")
 
 
-def _digits(values):
-    return " ".join(f"{value:.4f}" for value in values)
-
-
 if __name__ == "__main__":
     main(sys.argv[1])

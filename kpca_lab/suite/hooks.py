@@ -75,13 +75,26 @@ class Claim:
 class RegisteredClaim:
     """A statement of a paper with the function ``records -> Claim`` that checks it.
 
-    ``check`` is given the records of all items of the paper, whose column ``experiment`` tells them apart.
+    Attributes
+    ----------
+    id, paper, statement : str
+    check : callable
+        It is given the records of all items of the paper, whose column ``experiment`` tells them apart.
+    where : str
+        The section of the paper.
+    limit : {"", "of the text", "ours"}
+        Where the limit that decides comes from; "" if none is needed.
+    identity : bool
+        Whether it holds by construction, and so tests our code rather than the paper.
     """
 
     id: str
     paper: str
     statement: str
     check: Callable
+    where: str = ""
+    limit: str = ""
+    identity: bool = False
 
 
 @dataclass
@@ -129,11 +142,14 @@ class Registry:
         """Register a function ``(records, arrays) -> Figure`` for items."""
         return self._into(self.figure_makers, items)
 
-    def claim(self, id: str, paper: str, statement: str):
-        """Register a function ``records -> Claim`` that checks a statement of a paper."""
+    def claim(self, id: str, paper: str, statement: str, **about):
+        """Register a function ``records -> Claim`` that checks a statement of a paper.
+
+        ``about`` are the further attributes of :class:`RegisteredClaim`.
+        """
 
         def register(check):
-            self._add(self.claims, id, RegisteredClaim(id, paper, statement, check))
+            self._add(self.claims, id, RegisteredClaim(id, paper, statement, check, **about))
             return check
 
         return register

@@ -48,12 +48,7 @@ def statement(id, paper, where, text, *, limit="", identity=False):
     """
     if limit not in LIMITS:
         raise ValueError(f"claim {id}: {unknown('limit', limit, LIMITS)}")
-
-    def register(check):
-        check.where, check.limit, check.kind = where, limit, "identity" if identity else "claim"
-        return experiment.claim(id, paper, text)(check)
-
-    return register
+    return experiment.claim(id, paper, text, where=where, limit=limit, identity=identity)
 
 
 def evaluate_claims(records, claims=None):
@@ -84,11 +79,9 @@ def evaluate_claims(records, claims=None):
         except Exception as error:
             found = Claim(None, f"{NOT_CHECKED}{type(error).__name__}: {error}")
         holds = None if found.holds is None else bool(found.holds)
-        where, limit = (getattr(claim.check, name, "") for name in ("where", "limit"))
-        kind = getattr(claim.check, "kind", "claim")
-        rows.append(
-            (claim.id, claim.paper, where, claim.statement, kind, limit, VERDICTS[holds], found.numbers)
-        )
+        kind = "identity" if claim.identity else "claim"
+        about = (claim.where, claim.statement, kind, claim.limit)
+        rows.append((claim.id, claim.paper, *about, VERDICTS[holds], found.numbers))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -1,7 +1,5 @@
 """The shared work of a job: its data and kernel, bases, fits, and full kernel PCA to compare with."""
 
-import statistics
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from kpca_lab.operator import FeatureOperator
 from kpca_lab.suite.errors import NotApplicableError
 from kpca_lab.suite.jobs import Job, row
 from kpca_lab.suite.measure.samples import Samples, kernel_parameters, kernel_text, load_samples
+from kpca_lab.suite.measure.timing import timed
 from kpca_lab.suite.targets import import_target, parameters_of
 from kpca_lab.widths import resolve_gamma
 
@@ -180,13 +179,10 @@ class Workbench:
         shared = self._shared_reference(place, r, given)
         if shared is not None:
             return Fit(place, *shared, ranks)
-        seconds = []
-        for _ in range(self.settings.get("repeats", 1)):
-            model = self.estimator(place, r, **given)
-            start = time.perf_counter()
-            model.fit(self.samples.train)
-            seconds.append(time.perf_counter() - start)
-        return Fit(place, model, selection_seconds + statistics.median(seconds), ranks)
+        model, seconds = timed(
+            lambda: self.estimator(place, r, **given).fit(self.samples.train), self.settings.get("repeats", 1)
+        )
+        return Fit(place, model, selection_seconds + seconds, ranks)
 
     def _shared_reference(self, place, r, given):
         """The reference itself, if that is what the place asks for and its time is not wanted."""
@@ -216,11 +212,8 @@ class Workbench:
             X = self.samples.train
             kernel = self.kernel_of(X)
             rng = derive_rng(self.job.dataset["name"], self.job.seed, "basis", selector, largest)
-            start = time.perf_counter()
-            found = self.selector(chosen).select(
-                X, largest, kernel=kernel, n_components=r, center=center, rng=rng
-            )
-            self._bases[key] = found, time.perf_counter() - start
+            options = {"kernel": kernel, "n_components": r, "center": center, "rng": rng}
+            self._bases[key] = timed(lambda: self.selector(chosen).select(X, largest, **options))
         found, seconds = self._bases[key]
         return found[:m], seconds
 
@@ -293,8 +286,7 @@ class Workbench:
         ).signature
         key = ("model", signature, bool(like.center))
         if key not in self._references:
-            model, start = self._full(like), time.perf_counter()
-            self._references[key] = model.fit(X), time.perf_counter() - start
+            self._references[key] = timed(lambda: self._full(like).fit(X))
         return self._references[key]
 
 

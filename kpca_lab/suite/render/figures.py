@@ -1,5 +1,6 @@
-"""The figures: the functions that draw them, from :mod:`kpca_lab.suite.render.plots`, and their files."""
+"""The figures of a profile: each is drawn by the function that its item registered, and written."""
 
+import io
 import multiprocessing
 import sys
 import traceback
@@ -13,47 +14,14 @@ from matplotlib.figure import Figure
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.store import Store
+from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.judge.records import with_parameters
+from kpca_lab.suite.papers import load_experiments
 from kpca_lab.suite.render import style
-from kpca_lab.suite.render.plots.contours import ContourPanel, component_panels, contours
-from kpca_lab.suite.render.plots.curves import (
-    curves,
-    fitted_exponent,
-    growth,
-    sketch_error,
-    time_over_basis,
-    tradeoff,
-)
-from kpca_lab.suite.render.plots.lines import drift, lines, spectrum
-from kpca_lab.suite.render.plots.pictures import (
-    aligned_correlations,
-    coefficient_stems,
-    image_grid,
-    projection_components,
-    scatter,
-)
 
-__all__ = [
-    "ContourPanel",
-    "Written",
-    "aligned_correlations",
-    "coefficient_stems",
-    "component_panels",
-    "contours",
-    "curves",
-    "drift",
-    "fitted_exponent",
-    "growth",
-    "image_grid",
-    "lines",
-    "projection_components",
-    "scatter",
-    "sketch_error",
-    "spectrum",
-    "time_over_basis",
-    "tradeoff",
-    "write_figures",
-]
+__all__ = ["Written", "save", "write_figures"]
+
+PNG_DPI = 200
 
 
 @dataclass
@@ -99,8 +67,6 @@ def write_figures(profile_dir, only=None, *, makers=None, workers=None) -> Writt
     Written
     """
     if makers is None:
-        from kpca_lab.suite.papers import load_experiments
-
         makers = load_experiments().figure_makers
     result, chosen = Written(), _chosen(makers, only)
     draw = partial(_draw, Path(profile_dir), {item: makers[item] for item in chosen})
@@ -132,7 +98,7 @@ def _draw(profile_dir, makers, item):
     try:
         drawn = makers[item](records, store.arrays(item))
         for path, figure in _named(item, drawn).items():
-            written += style.save(figure, profile_dir / "figures" / path)
+            written += save(figure, profile_dir / "figures" / path)
     except Exception as error:  # whatever goes wrong in one figure must not cost the others
         return written, "", f"{type(error).__name__}: {error}".splitlines()[0], traceback.format_exc()
     return written, "", "", ""
@@ -166,3 +132,37 @@ def _named(item, drawn) -> dict[str, Figure]:
         paper = item.split("/")[0]
         return {f"{paper}/{name}": figure for name, figure in drawn.items()}
     raise TypeError(f"The function of {item} gave {type(drawn).__name__}, not a Figure or a dict of Figures.")
+
+
+def save(fig, path_without_suffix) -> list[Path]:
+    """Write a figure as PNG (200 dpi) and PDF (vector, fonts embedded).
+
+    Each file is written under another name first and then renamed, and holds no dates: the same figure
+    gives the same bytes.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+    path_without_suffix : path
+        Missing folders are made.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    target = Path(path_without_suffix)
+    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+    written = []
+    engine = fig.get_layout_engine()
+    if engine is not None:  # placed once for both files, which is most of the work
+        with style.context():
+            engine.execute(fig)
+            fig.set_layout_engine(None)  # "none" would leave an engine, for which savefig draws twice
+    for suffix, entries in metadata.items():
+        content = io.BytesIO()
+        with style.context():
+            fig.savefig(content, format=suffix, dpi=PNG_DPI, metadata=entries)
+        written.append(target.parent / f"{target.name}.{suffix}")
+        write_atomically(written[-1], content.getvalue())
+    return written

@@ -5,21 +5,16 @@ and for the three kinds of colour blindness (a test computes it); markers and li
 distinction, so that a grey print is readable too.
 """
 
-import io
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from kpca_lab.suite.files import write_atomically
-
 COLUMN_WIDTH = 3.4  # inches: one column of a two-column page
 TEXT_WIDTH = 7.0  # inches: the whole width of the page
-PNG_DPI = 200
 
 
 @dataclass(frozen=True)
@@ -59,14 +54,6 @@ _ALIASES = {
     "exact": "full",
     "batch": "full",
 }
-_OWN_LABELS = {
-    "clafic": "CLAFIC",
-    "kha": "KHA",
-    "wiener": "WF",
-    "median": "Median",
-    "bm3d": "BM3D",
-    "foe": "FoE",
-}
 # For methods that are not of the project (filters of the denoising tables, those a user adds): chosen by the
 # name, since the order of appearance changes from figure to figure.
 _OTHER_COLORS = ("#5F5F5F", "#8C8C8C", "#3D3D3D", "#B0B0B0")
@@ -101,45 +88,6 @@ SELECTORS = {
     "forward_backward": SelectorStyle("ForwBackw", (0, (3, 1, 1, 1)), "top"),
     "ransac": SelectorStyle("RANSAC", (0, (1, 2)), "left"),
     "support": SelectorStyle("points of SKPCA", (0, (6, 1, 1, 1, 1, 1)), "top"),
-}
-
-# The data sets as the titles of panels name them.
-DATASETS = {
-    "artificial2d": "Artificial 2D",
-    "concrete": "Concrete",
-    "frey": "Frey faces",
-    "gaussian50": "Gaussian, 50 dimensions",
-    "housing": "Housing",
-    "mnist": "MNIST",
-    "parabola": "Parabola",
-    "swiss_roll_hole": "Swiss roll",
-    "teapots": "Teapots",
-    "three_clusters": "Three clusters",
-    "tic": "TIC",
-    "usps": "USPS",
-}
-
-METRICS = {
-    "empirical_error": r"$E_\mathrm{emp}$",
-    "normalized_empirical_error": r"$E_\mathrm{emp}\,/\,E_\mathrm{emp}$(FKp)",
-    "validation_error": r"Validation error $E_\mathrm{val}$",
-    "distance": "$D$",
-    "distance_squared": "$D^2$",
-    "distance_per_component": "$D^2/r$",
-    "runtime": "Time [s]",
-    "seconds": "Time [s]",
-    "classification_error": "Classification error",
-    "denoising_mse": "Mean squared error",
-    "sparsity": "Share of zero coefficients",
-    "eigenvalue_error": "Relative eigenvalue error",
-    "peak_memory": "Peak memory [MB]",
-    "m": "Number of basis samples $m$",
-    "basis_share": "Basis size (share of the samples)",
-    "basis": "Basis size (share of the samples)",
-    "n_basis": "Basis size (share of the samples)",
-    "r": "Number of components $r$",
-    "n": "Number of samples $n$",
-    "q": "Sketch size $q$",
 }
 
 RC = {
@@ -218,45 +166,12 @@ def method_style(method) -> MethodStyle:
         return METHODS[name]
     number = sum(ord(letter) * (place + 1) for place, letter in enumerate(name))
     color = _OTHER_COLORS[number % len(_OTHER_COLORS)]
-    return MethodStyle(method_label(method), color, _OTHER_MARKERS[number % len(_OTHER_MARKERS)], "-")
-
-
-def method_label(name, selector=None) -> str:
-    """The papers' abbreviation of a method, followed by that of the selector if one is given.
-
-    Examples
-    --------
-    >>> method_label("subset", "kmeans"), method_label("cholesky"), method_label("FullKPCA")
-    ('SubKp (Clus)', 'ICD', 'FKp')
-    """
-    raw = str(name).strip().lower()
-    if raw in _OWN_LABELS:
-        label = _OWN_LABELS[raw]
-    elif canonical(name) in METHODS:
-        label = METHODS[canonical(name)].label
-    else:
-        label = str(name)
-    return f"{label} ({selector_label(selector)})" if has_selector(selector) else label
+    return MethodStyle(str(method), color, _OTHER_MARKERS[number % len(_OTHER_MARKERS)], "-")
 
 
 def has_selector(selector) -> bool:
     """Whether a cell of the column ``selector`` names one (it is empty for methods without a basis)."""
     return selector is not None and selector == selector and str(selector) not in ("", "none", "None", "nan")
-
-
-def selector_label(name) -> str:
-    """The papers' abbreviation of a selector."""
-    return SELECTORS[name].label if name in SELECTORS else str(name)
-
-
-def metric_label(name) -> str:
-    """The axis label of a metric or of a column of the records."""
-    return METRICS.get(name, str(name).replace("_", " ").capitalize())
-
-
-def dataset_label(name) -> str:
-    """The name of a data set in words; what is none, such as the name of a user's own, is left as it is."""
-    return DATASETS.get(name, str(name))
 
 
 def line(method, selector=None) -> dict:
@@ -276,37 +191,3 @@ def plain_line(place) -> dict:
     """Keyword arguments of ``Axes.plot`` for the line number ``place`` of those that are no methods."""
     color, marker, dashes = _PLAIN[place % len(_PLAIN)]
     return {"color": color, "marker": marker, "linestyle": dashes}
-
-
-def save(fig, path_without_suffix) -> list[Path]:
-    """Write a figure as PNG (200 dpi) and PDF (vector, fonts embedded).
-
-    Each file is written under another name first and then renamed, and holds no dates: the same figure
-    gives the same bytes.
-
-    Parameters
-    ----------
-    fig : matplotlib.figure.Figure
-    path_without_suffix : path
-        Missing folders are made.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
-    target = Path(path_without_suffix)
-    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
-    written = []
-    engine = fig.get_layout_engine()
-    if engine is not None:  # placed once for both files, which is most of the work
-        with context():
-            engine.execute(fig)
-            fig.set_layout_engine(None)  # "none" would leave an engine, for which savefig draws twice
-    for suffix, entries in metadata.items():
-        content = io.BytesIO()
-        with context():
-            fig.savefig(content, format=suffix, dpi=PNG_DPI, metadata=entries)
-        written.append(target.parent / f"{target.name}.{suffix}")
-        write_atomically(written[-1], content.getvalue())
-    return written

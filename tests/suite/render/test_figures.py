@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from kpca_lab.suite.render import figures, style
+from kpca_lab.suite.render import figures, labels, plots, style
 from kpca_lab.suite.render.plots import prepare
 
 # How the three kinds of colour blindness see linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
@@ -111,14 +111,14 @@ def test_plain_colours_are_none_of_a_method():
     ],
 )  # fmt: skip
 def test_labels_are_the_papers_abbreviations(name, label):
-    assert style.method_label(name) == label
+    assert labels.method_label(name) == label
 
 
 def test_selectors_vary_line_and_filling_and_keep_the_colour():
     looks = [style.line("subset", selector) for selector in style.SELECTORS]
     assert {(look["color"], look["marker"]) for look in looks} == {(style.METHODS["subset"].color, "o")}
     assert len({(str(look["linestyle"]), look["fillstyle"]) for look in looks}) == len(looks)
-    assert style.method_label("subset", "kmeans") == "SubKp (Clus)"
+    assert labels.method_label("subset", "kmeans") == "SubKp (Clus)"
 
 
 def test_a_method_that_is_not_of_the_project_keeps_its_style():
@@ -128,8 +128,8 @@ def test_a_method_that_is_not_of_the_project_keeps_its_style():
 
 def test_saved_files_are_the_same_bytes_each_time(tmp_path):
     for number in "12":
-        fig = figures.lines({"subset": [1, 2, 3]}, xlabel="Step", ylabel="Error")
-        written = style.save(fig, tmp_path / number / "figure1.a")
+        fig = plots.lines({"subset": [1, 2, 3]}, xlabel="Step", ylabel="Error")
+        written = figures.save(fig, tmp_path / number / "figure1.a")
         assert [path.name for path in written] == ["figure1.a.png", "figure1.a.pdf"]
     for suffix in ("png", "pdf"):
         assert (tmp_path / f"1/figure1.a.{suffix}").read_bytes() == (
@@ -143,13 +143,13 @@ def test_saved_files_are_the_same_bytes_each_time(tmp_path):
 def test_png_has_200_dots_per_inch(tmp_path):
     from PIL import Image
 
-    style.save(figures.lines({"subset": [1, 2]}, xlabel="x", ylabel="y"), tmp_path / "a")
+    figures.save(plots.lines({"subset": [1, 2]}, xlabel="x", ylabel="y"), tmp_path / "a")
     with Image.open(tmp_path / "a.png") as picture:
         assert picture.width == round(200 * style.COLUMN_WIDTH)
 
 
 def test_curves_are_means_with_bands_of_one_sd(records):
-    fig = figures.curves(records, "distance_squared", x="basis")
+    fig = plots.curves(records, "distance_squared", x="basis")
     assert [ax.get_title() for ax in fig.axes] == ["(a) Concrete", "(b) Housing"]
     assert legend_of(fig) == ["SubKp (Rand)", "SubKp (Clus)", "RKp (Rand)", "RKp (Clus)"]
     line = fig.axes[0].lines[0]
@@ -160,7 +160,7 @@ def test_curves_are_means_with_bands_of_one_sd(records):
 
 
 def test_rows_of_panels_for_several_metrics(records):
-    fig = figures.curves(records, ["distance_squared", "runtime"], log={"runtime": "y"}, reference="full")
+    fig = plots.curves(records, ["distance_squared", "runtime"], log={"runtime": "y"}, reference="full")
     assert len(fig.axes) == 4
     assert [ax.get_yscale() for ax in fig.axes] == ["linear", "linear", "log", "log"]
     assert [bool(ax.get_xlabel()) for ax in fig.axes] == [False, False, True, True]
@@ -168,20 +168,20 @@ def test_rows_of_panels_for_several_metrics(records):
 
 
 def test_full_kpca_is_a_line_across(records):
-    fig = figures.time_over_basis(records)
+    fig = plots.time_over_basis(records)
     line = fig.axes[0].lines[0]
     assert line.get_label() == "FKp"
     np.testing.assert_allclose(line.get_ydata(), 0.07)
-    fig = figures.tradeoff(records, "runtime", "distance_squared", vertical="full")
+    fig = plots.tradeoff(records, "runtime", "distance_squared", vertical="full")
     np.testing.assert_allclose(fig.axes[0].lines[0].get_xdata(), 0.07)
 
 
 def test_tradeoff_joins_two_metrics_or_the_seconds(records):
-    fig = figures.tradeoff(records, "runtime", "distance_squared", log="")
+    fig = plots.tradeoff(records, "runtime", "distance_squared", log="")
     line = fig.axes[0].lines[0]
     np.testing.assert_allclose(line.get_xdata(), [0.0101, 0.0201, 0.0401])
     np.testing.assert_allclose(line.get_ydata(), [0.11, 0.06, 0.035])
-    fig = figures.tradeoff(records, "seconds", "distance_squared", panels=None, annotate=True)
+    fig = plots.tradeoff(records, "seconds", "distance_squared", panels=None, annotate=True)
     np.testing.assert_allclose(fig.axes[0].lines[0].get_xdata(), [1, 2, 3])
 
 
@@ -189,7 +189,7 @@ def test_methods_without_the_setting_are_single_points(records):
     extra = [
         record(method="hebbian", selector="", m=None, metric=name) for name in ("runtime", "distance_squared")
     ]
-    fig = figures.tradeoff(
+    fig = plots.tradeoff(
         pd.concat([records, pd.DataFrame(extra)]), "runtime", "distance_squared", annotate=True
     )
     assert "KHA-SMD" in legend_of(fig)
@@ -206,7 +206,7 @@ def test_failed_rows_and_rows_without_a_value_are_left_out(records):
 
 def test_an_unknown_setting_is_named(records):
     with pytest.raises(KeyError, match="no column or parameter 'nonsense'"):
-        figures.curves(records, "distance_squared", x="nonsense")
+        plots.curves(records, "distance_squared", x="nonsense")
 
 
 def test_basis_share_from_m(records):
@@ -216,14 +216,14 @@ def test_basis_share_from_m(records):
 
 def test_bands_on_a_logarithmic_axis_stay_above_zero():
     rows = pd.DataFrame([record(m=m, split=s, value=v) for m in (10, 20) for s, v in enumerate([1e-6, 1.0])])
-    fig = figures.curves(rows, "distance_squared", log="y")
+    fig = plots.curves(rows, "distance_squared", log="y")
     assert fig.axes[0].collections[0].get_paths()[0].vertices[:, 1].min() > 0
 
 
 def test_zero_is_left_out_of_logarithmic_axes(records):
     records.loc[records["m"] == 40, "value"] = 0.0
-    assert len(figures.curves(records, "distance_squared", log="y").axes[0].lines[0].get_xdata()) == 2
-    fig = figures.tradeoff(records, "seconds", "distance_squared", log="xy")
+    assert len(plots.curves(records, "distance_squared", log="y").axes[0].lines[0].get_xdata()) == 2
+    fig = plots.tradeoff(records, "seconds", "distance_squared", log="xy")
     assert len(fig.axes[0].lines[0].get_xdata()) == 2
 
 
@@ -233,10 +233,10 @@ def test_growth_prints_the_fitted_exponent():
         for name, power in (("full", 3), ("incremental", 1))
         for n in (100, 200, 400)
     )
-    fig = figures.growth(rows)
+    fig = plots.growth(rows)
     labels = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
     assert labels == [r"FKp: $\propto n^{3.00}$", r"IncKPCA: $\propto n^{1.00}$"]
-    assert np.isnan(figures.fitted_exponent([3, 3], [1, 2]))
+    assert np.isnan(plots.fitted_exponent([3, 3], [1, 2]))
 
 
 def test_bounds_are_drawn_beside_the_error():
@@ -245,14 +245,14 @@ def test_bounds_are_drawn_beside_the_error():
         for q in (10, 100)
         for metric, method in (("eigenvalue_error", "empirical_map"), ("bound", ""))
     ]
-    fig = figures.sketch_error(pd.DataFrame(rows), "eigenvalue_error", bounds={"bound": "Bound (3)"})
+    fig = plots.sketch_error(pd.DataFrame(rows), "eigenvalue_error", bounds={"bound": "Bound (3)"})
     assert legend_of(fig) == ["EKM (Rand)", "Bound (3)"]
     assert fig.axes[0].get_xscale() == fig.axes[0].get_yscale() == "log"
 
 
 def panel(**options):
     x, y = np.linspace(-1, 1, 12), np.linspace(-1, 2, 10)
-    return figures.ContourPanel(x, y, np.add.outer(y**2, x), **options)
+    return plots.ContourPanel(x, y, np.add.outer(y**2, x), **options)
 
 
 def test_contours_print_the_measures():
@@ -263,26 +263,26 @@ def test_contours_print_the_measures():
         highlight=[0, 3],
         measures={"empirical_error": 0.20634, "distance": 1.5e-6},
     )
-    fig = figures.contours([shown, panel(title="RKp")])
+    fig = plots.contours([shown, panel(title="RKp")])
     title = fig.axes[0].get_title()
     assert title.startswith("(a) SubKp\n")
     assert "= 0.2063" in title and r"$1.50\times10^{-6}$" in title
     np.testing.assert_array_equal(shown.highlighted(), points[[0, 3]])
     assert legend_of(fig) == ["samples", "basis samples"]
-    assert not figures.contours([panel()]).legends  # nothing is marked
-    assert figures.contours([panel()], shared_levels=True).axes[1:]  # the colour bar
+    assert not plots.contours([panel()]).legends  # nothing is marked
+    assert plots.contours([panel()], shared_levels=True).axes[1:]  # the colour bar
 
 
 def test_a_constant_has_no_contours_and_no_error():
     flat = panel()
     flat.values = np.ones_like(flat.values)
-    assert isinstance(figures.contours([flat], shared_levels=True), Figure)
+    assert isinstance(plots.contours([flat], shared_levels=True), Figure)
 
 
 def test_component_panels_count_the_non_zero_coefficients():
     coefficients = np.array([[0, 1.0, 0, -2.0], [0, 0, 0, 1e-12]])
     grids = np.zeros((2, 5, 6))
-    panels = figures.component_panels(
+    panels = plots.component_panels(
         range(6),
         range(5),
         grids,
@@ -297,7 +297,7 @@ def test_component_panels_count_the_non_zero_coefficients():
 
 def test_image_grid_shows_groups_on_one_scale():
     images = np.random.default_rng(0).random((7, 4, 5))
-    fig = figures.image_grid({"Original": images, "Noisy": 3 * images}, per_row=3)
+    fig = plots.image_grid({"Original": images, "Noisy": 3 * images}, per_row=3)
     shown = [ax.images[0] for ax in fig.axes]
     assert shown[0].get_clim() == shown[1].get_clim() == (images.min(), images.max())
     mosaic = shown[0].get_array()
@@ -311,12 +311,12 @@ def test_projection_components_turn_signs_and_print_correlations():
     first = rng.normal(size=(60, 3))
     second = first * [1, -1, 1]
     second[:, 2] += rng.normal(size=60)
-    turned, correlation = figures.aligned_correlations(first, second)
+    turned, correlation = plots.aligned_correlations(first, second)
     np.testing.assert_allclose(turned[:, 1], first[:, 1])
     np.testing.assert_allclose(
         correlation, np.abs([np.corrcoef(a, b)[0, 1] for a, b in zip(first.T, second.T)])
     )
-    fig = figures.projection_components(first, second)
+    fig = plots.projection_components(first, second)
     texts = [text.get_text() for ax in fig.axes for text in ax.texts]
     assert len(texts) == 3 and f"corr. {correlation[2]:.4f}" in texts
 
@@ -324,35 +324,35 @@ def test_projection_components_turn_signs_and_print_correlations():
 def test_coefficient_stems_count_the_non_zero_ones():
     values = np.zeros((2, 30))
     values[0, [3, 7]] = 1, -1
-    fig = figures.coefficient_stems({"full": np.ones((2, 30)), "elastic_net": values})
+    fig = plots.coefficient_stems({"full": np.ones((2, 30)), "elastic_net": values})
     texts = [text.get_text() for ax in fig.axes for text in ax.texts]
     assert texts.count("30 of 30 non-zero") == 2 and {"2 of 30 non-zero", "0 of 30 non-zero"} <= set(texts)
 
 
 def test_stems_on_one_scale_are_all_inside():
     small, large = 0.1 * np.ones((1, 5)), np.ones((1, 5))
-    first, second = figures.coefficient_stems({"full": small, "elastic_net": large}, share_y=True).axes
+    first, second = plots.coefficient_stems({"full": small, "elastic_net": large}, share_y=True).axes
     assert first.get_ylim() == second.get_ylim() and first.get_ylim()[1] > 1
 
 
 def test_spectrum_is_sorted_and_relative():
-    fig = figures.spectrum({"full": [1.0, 4.0, 2.0, 0.0], "Teapots": [3.0, 1.0]})
+    fig = plots.spectrum({"full": [1.0, 4.0, 2.0, 0.0], "Teapots": [3.0, 1.0]})
     np.testing.assert_allclose(fig.axes[0].lines[0].get_ydata(), [1, 0.5, 0.25])
     assert legend_of(fig) == ["FKp", "Teapots"]
 
 
 def test_lines_drift_and_scatter():
-    fig = figures.drift({("subset", "kmeans"): ([1, 10], [2.0, 3.0])}, bounds={"Limit": ([1, 10], [4, 4])})
+    fig = plots.drift({("subset", "kmeans"): ([1, 10], [2.0, 3.0])}, bounds={"Limit": ([1, 10], [4, 4])})
     assert legend_of(fig) == ["SubKp (Clus)", "Limit"]
-    fig = figures.lines({"a": {"x": [1, 2]}, "b": {"y": [1, 2]}}, xlabel="Step", ylabel={"a": "A", "b": "B"})
+    fig = plots.lines({"a": {"x": [1, 2]}, "b": {"y": [1, 2]}}, xlabel="Step", ylabel={"a": "A", "b": "B"})
     assert [ax.get_ylabel() for ax in fig.axes] == ["A", "B"]
     series = {"a": {"x": [1, 2]}, "b": {"y": [1, 2, 3, 4]}}
-    fig = figures.lines(series, xlabel="Step", ylabel="", levels={"b": 3})
+    fig = plots.lines(series, xlabel="Step", ylabel="", levels={"b": 3})
     assert fig.axes[0].get_xlim() == fig.axes[1].get_xlim()
     assert [len(ax.lines) for ax in fig.axes] == [1, 2] and fig.axes[1].lines[1].get_ydata()[0] == 3
     points = np.random.default_rng(0).normal(size=(20, 3))
-    assert figures.scatter(points, order=points[:, 0]).axes[0].name == "3d"
-    fig = figures.scatter(points[:, :2], groups=np.arange(20) % 2)
+    assert plots.scatter(points, order=points[:, 0]).axes[0].name == "3d"
+    fig = plots.scatter(points[:, :2], groups=np.arange(20) % 2)
     assert [text.get_text() for text in fig.axes[0].get_legend().get_texts()] == ["0", "1"]
 
 
@@ -370,7 +370,7 @@ def profile(tmp_path, records):
 def test_writes_all_figures_in_spite_of_one_that_fails(profile, records, capsys):
     def draw(rows, arrays):
         assert len(rows) == len(records)
-        return {"figure1_stems": figures.coefficient_stems({"full": arrays["a"]["coefficients"]})}
+        return {"figure1_stems": plots.coefficient_stems({"full": arrays["a"]["coefficients"]})}
 
     def fail(rows, arrays):
         raise ValueError("no such thing")
@@ -390,11 +390,11 @@ def test_writes_all_figures_in_spite_of_one_that_fails(profile, records, capsys)
 def test_draws_only_what_is_asked_for(profile):
     makers = dict.fromkeys(
         ["p/figure1", "q/figure1"],
-        lambda rows, arrays: figures.lines({"full": [1, 2]}, xlabel="x", ylabel="y"),
+        lambda rows, arrays: plots.lines({"full": [1, 2]}, xlabel="x", ylabel="y"),
     )
     assert [path.stem for path in figures.write_figures(profile, "p", makers=makers).written] == [
         "figure1"
     ] * 2
     assert figures.write_figures(profile, ["q/figure1"], makers=makers).written == []
-    with pytest.raises(ValueError, match=r"no figure.*'r'"):
+    with pytest.raises(ValueError, match=r"unknown figure 'r'"):
         figures.write_figures(profile, ["p", "r"], makers=makers)

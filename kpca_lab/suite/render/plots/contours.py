@@ -9,6 +9,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import method_label, metric_label
 
 DATA_COLOR = "#B9B9B9"
 HIGHLIGHT_COLOR = "#1B9E3E"
@@ -107,7 +108,7 @@ def contours(
         levels = np.linspace(np.nanmin(shown), np.nanmax(shown), n_levels + 2)[1:-1]
         drawn = _draw_panel(ax, panel, levels)
         letter = f"({chr(97 + place)}) " if letters and 1 < len(panels) <= 26 else ""
-        second = ", ".join(f"{style.metric_label(name)} = {short(v)}" for name, v in panel.measures.items())
+        second = ", ".join(f"{metric_label(name)} = {short(v)}" for name, v in panel.measures.items())
         ax.set_title(f"{letter}{panel.title}" + (f"\n{second}" if second else ""), fontsize=7)
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()
@@ -175,7 +176,7 @@ def component_panels(x, y, grids, *, method, points=None, coefficients=None, zer
     """
     panels = []
     for number, values in enumerate(np.asarray(grids), start=1):
-        title, highlight = f"{style.method_label(method)} {number}", None
+        title, highlight = f"{method_label(method)} {number}", None
         if coefficients is not None:
             highlight = np.abs(np.asarray(coefficients)[number - 1]) > zero
             title += f" ({int(highlight.sum())} of {len(highlight)} non-zero)"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import dataset_label, metric_label
 from kpca_lab.suite.render.plots import prepare
 
 SERIES = ("method", "selector")
@@ -175,7 +176,7 @@ def curves(
             _curves_of_panel(ax, rows, metric, x, by, band, reference, bounds or {}, scale)
             _label_axes(ax, axes, x, metric, xlabel, ylabel, wraps=len(metrics) == 1)
             if panels is not None:
-                ax.set_title(style.dataset_label(value))
+                ax.set_title(dataset_label(value))
             if ylim and metric in ylim:
                 ax.set_ylim(*ylim[metric])
             tidy_log_ticks(ax)
@@ -211,9 +212,9 @@ def _curves_of_panel(ax, rows, metric, x, by, band, reference, bounds, log) -> N
 
 def _label_axes(ax, axes, x, metric, xlabel, ylabel, wraps) -> None:
     if wraps or ax in axes[-1]:
-        ax.set_xlabel(xlabel or style.metric_label(x))
+        ax.set_xlabel(xlabel or metric_label(x))
     if ax in axes[:, 0]:
-        ax.set_ylabel(ylabel or style.metric_label(metric))
+        ax.set_ylabel(ylabel or metric_label(metric))
     if x in _SHARES and ax.get_xlim()[1] < 2:
         ax.xaxis.set_major_formatter(ticker.PercentFormatter(xmax=1, decimals=0))
 
@@ -293,11 +294,11 @@ def tradeoff(
             ax.plot(part["x"], part["y"], label=prepare.series_label(by, key), **options)
             if annotate:
                 _annotate_ends(ax, part, along, options["color"])
-        ax.set_xlabel(xlabel or style.metric_label(x_metric))
+        ax.set_xlabel(xlabel or metric_label(x_metric))
         if ax in axes[:, 0]:
-            ax.set_ylabel(ylabel or style.metric_label(y_metric))
+            ax.set_ylabel(ylabel or metric_label(y_metric))
         if panels is not None:
-            ax.set_title(style.dataset_label(value))
+            ax.set_title(dataset_label(value))
         ax.margins(0.12 if annotate else 0.05)
         tidy_log_ticks(ax)
     finish(fig, axes, len(values), note=f"Numbers at the ends: ${along}$" if annotate else None)
@@ -352,10 +353,10 @@ def growth(
             ax.errorbar(
                 part[x], part["mean"], yerr=part["sd"], label=label, **(options | {"linestyle": "none"})
             )
-        ax.set_xlabel(xlabel or style.metric_label(x))
-        ax.set_ylabel(ylabel or style.metric_label(metric))
+        ax.set_xlabel(xlabel or metric_label(x))
+        ax.set_ylabel(ylabel or metric_label(metric))
         if panels is not None:
-            ax.set_title(style.dataset_label(value))
+            ax.set_title(dataset_label(value))
         tidy_log_ticks(ax)
         ax.legend(loc="best")
     for ax in list(axes.flat)[len(values) :]:

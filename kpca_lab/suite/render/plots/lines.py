@@ -3,6 +3,7 @@
 import numpy as np
 
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import method_label
 from kpca_lab.suite.render.plots.curves import finish, grid, scales, tidy_log_ticks
 
 
@@ -10,7 +11,7 @@ def _look(name, place) -> tuple[str, dict]:
     """Legend entry and style of a line named by a method, by (method, selector), or by any text."""
     key = name if isinstance(name, tuple) else (name,)
     if style.canonical(key[0]) in style.METHODS:
-        return style.method_label(*key), style.line(*key)
+        return method_label(*key), style.line(*key)
     return str(name), style.plain_line(place)
 
 

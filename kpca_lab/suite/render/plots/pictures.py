@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import method_label
 from kpca_lab.suite.render.plots.contours import RASTER_FROM
 
 ORDER_MAP = "viridis"
@@ -146,7 +147,7 @@ def projection_components(
             )
             ax.locator_params(axis="y", nbins=3)
             if row == 0:
-                ax.set_title(style.method_label(label))
+                ax.set_title(method_label(label))
             if row == rows - 1 or number == count - 1:
                 ax.set_xlabel(xlabel)
                 ax.tick_params(labelbottom=True)
@@ -209,7 +210,7 @@ def coefficient_stems(coefficients, *, xlabel="Sample", zero=0.0, n_components=N
             )  # fmt: skip
             ax.grid(axis="x", visible=False)
             if row == 0:
-                ax.set_title(style.method_label(name))
+                ax.set_title(method_label(name))
             if column == 0:
                 ax.set_ylabel(f"Component {row + 1}:\ncoefficient")
         axes[-1, column].set_xlabel(xlabel)

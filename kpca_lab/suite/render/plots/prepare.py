@@ -5,6 +5,7 @@ import pandas as pd
 
 from kpca_lab.suite.judge.records import with_parameters
 from kpca_lab.suite.render import style
+from kpca_lab.suite.render.labels import dataset_label, method_label, selector_label
 
 
 def usable(records) -> pd.DataFrame:
@@ -121,11 +122,11 @@ def series_label(by, key) -> str:
     method, selector = named.pop("method", None), named.pop("selector", None)
     parts = []
     if method is not None:
-        parts.append(style.method_label(method, selector))
+        parts.append(method_label(method, selector))
     elif style.has_selector(selector):
-        parts.append(style.selector_label(selector))
+        parts.append(selector_label(selector))
     parts += [
-        style.dataset_label(value) if column == "dataset" else f"{column} = {value}"
+        dataset_label(value) if column == "dataset" else f"{column} = {value}"
         for column, value in named.items()
         if value != ""
     ]

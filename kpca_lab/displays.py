@@ -90,11 +90,11 @@ class ComponentsDisplay:
             y = column_or_1d(y)
             check_consistent_length(scores, y)
         ratio = getattr(estimator, "explained_variance_ratio_", None)
-        names = tuple(
+        names = [
             f"component {number + 1}" + ("" if ratio is None else f" ({ratio[number]:.1%} of the variance)")
             for number in components
-        )
-        return cls(scores[:, [first, second]], y=y, names=names).plot(ax, **kwargs)
+        ]
+        return cls(scores[:, [first, second]], y=y, names=(names[0], names[1])).plot(ax, **kwargs)
 
     def plot(self, ax=None, **kwargs):
         """Plot the samples.

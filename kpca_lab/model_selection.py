@@ -177,7 +177,9 @@ def choose_gamma(
     table = KernelTable(X) if not sparse.issparse(X) and KernelTable.fits(X.shape[0]) else None
     with use_table(table), ProgressBar(len(gammas), verbose, "choose_gamma", "widths") as progress:
         for gamma in gammas:
-            scores = np.array([_fold_scores(X, *fold, gamma, kernel, ranks, task) for fold in folds])
+            scores = np.array(
+                [_fold_scores(X, *fold, gamma=gamma, kernel=kernel, ranks=ranks, task=task) for fold in folds]
+            )
             for rank, mean, spread in zip(ranks, scores.mean(axis=0), scores.std(axis=0)):
                 curve.append(CurvePoint(gamma, rank, float(mean), float(spread)))
             progress.update()
@@ -185,7 +187,7 @@ def choose_gamma(
     return GammaChoice(best.gamma, best.n_components, best.score, tuple(curve), task.criterion, X.shape[0])
 
 
-def _fold_scores(X, train, test, basis, gamma, kernel, ranks, task) -> list[float]:
+def _fold_scores(X, train, test, basis, *, gamma, kernel, ranks, task) -> list[float]:
     """The scores of one fold, one for each rank, from one fit."""
     model = SubsetKPCA(max(ranks), kernel=kernel, gamma=gamma, basis=basis).fit(X[train])
     fold = _Fold(
@@ -310,6 +312,6 @@ def _check_gammas(gammas, X, kernel: str) -> list[float]:
     if not gammas:
         raise ValueError("gammas is empty: give at least one width.")
     for gamma in gammas:
-        if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0 < gamma < np.inf:
+        if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0 < float(gamma) < np.inf:
             raise ValueError(f"gammas must be finite numbers above 0, got {gamma!r}.")
     return sorted({float(gamma) for gamma in gammas})

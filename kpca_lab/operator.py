@@ -123,6 +123,7 @@ class FeatureOperator:
     @cached_property
     def _mean_core(self) -> dict[str, np.ndarray]:
         """Core parts of the inner products of the mean with the vectors and with itself."""
+        assert self.mean is not None
         vectors = {"left": self.left, "right": self.analysis, "mean": self.mean}
         return {name: v.core_inner(self.kernel, self.mean).ravel() for name, v in vectors.items()}
 
@@ -167,6 +168,7 @@ class FeatureOperator:
 
     def _square_distance(self, Z, core_with_mean: np.ndarray) -> np.ndarray:
         # phi(z) - mean is an expansion with coefficients 1 and -c, whose total is `left_over`.
+        assert self.mean is not None
         kernel, left_over = self.kernel, 1.0 - self.mean.totals[0]
         square = kernel.core_diagonal(Z) - 2 * core_with_mean + self._mean_core["mean"][0]
         square += 2 * left_over * (kernel.offset(Z) - self.mean.offset(kernel)[0])
@@ -184,7 +186,7 @@ class FeatureOperator:
         parts = [self.analysis.coefficients]
         if self.right is not None:
             parts.append(self.left.coefficients)
-        if shared_mean:
+        if self.mean is not None and shared_mean:
             parts.append(self.mean.coefficients)
         coefficients = np.hstack(parts)
         square = np.empty(Z.shape[0]) if shared_mean else self.centred_square_norm(Z)
@@ -255,7 +257,7 @@ class FeatureOperator:
         path = Path(path)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
             try:
-                np.savez(file, header=np.array(json.dumps(header)), **arrays)
+                np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
                 file.close()
                 os.replace(file.name, path)
             except BaseException:

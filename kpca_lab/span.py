@@ -144,7 +144,7 @@ class SummationFrame:
         """Number of the coordinates to sum up in."""
         if self.factor is None:
             return len(self.frame.mean_coordinates)
-        return len(self.factor) + np.count_nonzero(self.frame.vectors.totals)
+        return len(self.factor) + int(np.count_nonzero(self.frame.vectors.totals))
 
     def to_coordinates(self, core: np.ndarray, offset: np.ndarray) -> None:
         """Turn kernel values to coordinates to sum up in, which take the first ``size`` columns.

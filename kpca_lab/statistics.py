@@ -63,6 +63,7 @@ class SpanStatistics:
         self._evaluator = CoreEvaluator(kernel, ordered)
         self._reference = self._summation.column_means[self._summation.order]
         self._offset_reference = kernel.offset(ordered).mean()
+        self._products: np.ndarray
         self._clear()
 
     @property

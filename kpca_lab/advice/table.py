@@ -116,7 +116,8 @@ def _sampled(source, y, budget, memory, rng, expected_rows) -> Table:
     """A random sample of what can be read in time: each row has a random key, the largest are kept."""
     room = int(np.clip(SAMPLE_SHARE * memory / (24 * source.n_columns), FEWEST_ROWS, MOST_SAMPLED))
     begun, seen, whole = budget.spent, 0, True
-    keys, numbers, rows = np.empty(0), np.empty(0, dtype=np.intp), None
+    keys, numbers = np.empty(0), np.empty(0, dtype=np.intp)
+    rows: Any = None
     for block in source.blocks():
         size = block.shape[0]
         block = block.toarray() if sparse.issparse(block) else block
@@ -132,6 +133,6 @@ def _sampled(source, y, budget, memory, rng, expected_rows) -> Table:
             break
     seconds = budget.spent - begun
     n_rows = seen if whole else max(source.known_rows or expected_rows or seen, seen)
-    if y is not None:
-        y = _target(y, n_rows)[numbers]
+    target = _target(y, n_rows)
+    y = None if target is None else target[numbers]
     return Table(rows, y, n_rows, source, seconds * n_rows / max(seen, 1), whole)

@@ -390,7 +390,7 @@ def _norm(vector: np.ndarray) -> float:
 
 
 def _is_weight(value) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value) and value >= 0
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf
 
 
 __all__ = ["ElasticNetKPCA"]

@@ -20,7 +20,7 @@ LARGEST_BASIS = 4000
 
 def check_growth(model) -> None:
     """Refuse parameters that a growing basis has no meaning for."""
-    if not isinstance(model.tol, Real) or isinstance(model.tol, bool) or not model.tol > 0:
+    if not isinstance(model.tol, Real) or isinstance(model.tol, bool) or not float(model.tol) > 0:
         raise ValueError(f"tol must be a number > 0 or None, got {model.tol!r}.")
     if model.basis is not None:
         raise ValueError("tol lets the basis grow: give n_basis, where to begin, instead of basis.")
@@ -62,9 +62,8 @@ def _bases(model, samples, kernel, centroid) -> Iterator[tuple[Basis, bool]]:
     most = check_size("max_basis", min(most, n) if isinstance(most, Integral) else most, n)
     size = model.n_basis
     if isinstance(size, str) and size == "auto":
-        size = 2 * model.n_components if isinstance(model.n_components, Integral) else 0
-        size = max(100, size)
-    size = check_size("n_basis", min(size, most) if isinstance(size, Integral) else size, n)
+        size = max(100, 2 * int(model.n_components) if isinstance(model.n_components, Integral) else 0)
+    size = check_size("n_basis", min(int(size), most) if isinstance(size, Integral) else size, n)
     selector = get_selector(model.selector)
     nested = isinstance(selector, RandomSelector) or getattr(selector, "nested", False)
     whole = select_basis(model, samples, kernel, most, center=centroid) if nested else None

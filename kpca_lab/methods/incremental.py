@@ -142,7 +142,7 @@ class IncrementalKPCA(OperatorEstimator):
         for name in ("n_preimages", "preimage_max_iter"):
             if not _is_count(getattr(self, name)):
                 raise ValueError(f"{name} must be an integer >= 1, got {getattr(self, name)!r}.")
-        if not isinstance(self.preimage_tol, Real) or not self.preimage_tol >= 0:
+        if not isinstance(self.preimage_tol, Real) or not float(self.preimage_tol) >= 0:
             raise ValueError(f"preimage_tol must be a number >= 0, got {self.preimage_tol!r}.")
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("kernel='precomputed' cannot be updated: it holds no values of samples to come.")
@@ -327,4 +327,4 @@ def _orthonormalized(vectors: np.ndarray, gram: np.ndarray, noise: float) -> np.
 
 
 def _is_count(value) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

@@ -303,6 +303,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         True
         """
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        samples: np.ndarray | RowSource
         if self._is_read_in_blocks(X):
             samples = as_rows(X)
         else:

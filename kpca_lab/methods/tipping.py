@@ -243,8 +243,8 @@ class TippingKPCA(OperatorEstimator):
         best, start = None, None
         for _ in range(SEARCH_STEPS):
             result = self._maximise(samples, float(np.exp(log_noise)), start)
-            found = np.count_nonzero(result.weights)
-            if best is None or _is_closer(found, np.count_nonzero(best.weights), n_basis):
+            found = int(np.count_nonzero(result.weights))
+            if best is None or _is_closer(found, int(np.count_nonzero(best.weights)), n_basis):
                 best = result
             if found == n_basis or high - low < 1e-4:
                 break
@@ -253,6 +253,7 @@ class TippingKPCA(OperatorEstimator):
             else:
                 high = log_noise
             log_noise = (low + high) / 2
+        assert best is not None
         return best
 
     def _set_components(self, kernel, samples, centred):

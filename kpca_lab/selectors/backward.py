@@ -101,16 +101,16 @@ class ForwardBackwardSelector:
         if not 1 < self.overshoot < np.inf:
             raise ValueError(f"overshoot must be a number above 1, got {self.overshoot!r}.")
         largest = min(n, max(n_basis + 1, round(self.overshoot * n_basis)))
-        best, error = None, np.inf
+        best, error = np.empty(0, dtype=np.intp), np.inf
         for _ in range(rounds):
             forward = ForwardSearch(X, kernel, rank, largest, center)
-            if best is None:
+            if not len(best):
                 forward.extend(n_basis)
                 best = np.array(forward.chosen, dtype=np.intp)
                 error = BackwardSearch(X, best, kernel, rank, center).error
             else:
                 for number in best:
-                    forward.add(number)
+                    forward.add(int(number))
             forward.extend(largest)
             backward = BackwardSearch(X, np.array(forward.chosen, dtype=np.intp), kernel, rank, center)
             backward.reduce(n_basis)

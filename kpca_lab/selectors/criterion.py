@@ -31,9 +31,9 @@ MATRIX_BYTES = 2**30
 
 def check_count(name: str, value, *, most: int | None = None) -> int:
     """A whole number of at least one, and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise ValueError(f"{name}={value} is more than the number of samples, {most}.")
     return int(value)
 
@@ -170,7 +170,7 @@ class SpanCoordinates:
             remaining[number] = 0.0
             means.append(row.mean())
             k += 1
-        rows, means = rows[:k], np.array(means)
-        rows[1:] -= means[1:, None]
+        rows, row_means = rows[:k], np.array(means)
+        rows[1:] -= row_means[1:, None]
         rows[0] = centred
-        return cls(rows, means, float(remaining.sum()), outside_first, floor)
+        return cls(rows, row_means, float(remaining.sum()), outside_first, floor)

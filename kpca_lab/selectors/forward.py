@@ -97,7 +97,10 @@ class ForwardSearch:
         self.centred, self.mean_counts = check_criterion(center)
         core = self.kernel.core(X if rows is None else X[rows], X)
         self.matrix = np.require(core, np.float64, ["C", "W"])  # the core, after the first sample R
-        self.rank, self.chosen = rank, []
+        self.rank = rank
+        self.chosen: list[int] = []
+        self.outside: np.ndarray = np.empty(0)  # set with the first sample, as the floor
+        self.floor = 0.0
         self.free = np.ones(len(self.rows), dtype=bool)
         self.first: FirstSample | None = None
         self.scale = 0.0

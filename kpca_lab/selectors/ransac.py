@@ -48,7 +48,7 @@ class RansacSelector:
         if rows is not None:
             X = X[rows]
         n = X.shape[0]
-        best, most_captured = None, -np.inf
+        best, most_captured = np.empty(0, dtype=np.intp), -np.inf
         for _ in range(check_count("n_trials", self.n_trials)):
             drawn = rng.choice(n, size=n_basis, replace=False)
             captured = captured_by(X, drawn, kernel, rank, center)

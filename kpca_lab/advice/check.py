@@ -77,8 +77,7 @@ def check_winner(candidate: Candidate, task: Task, table: Table, costs: CostMode
     seconds = costs.seconds(candidate, task.n_rows) + table.fit_reading
     on_all = table.whole and seconds <= budget.left()
     if on_all:
-        rows = table.X if table.source is None else table.source
-        n_rows = task.n_rows
+        rows, n_rows = table.everything, task.n_rows
     else:
         n_rows = affordable_rows(candidate, table, costs, 0.8 * budget.left())
         if n_rows == 0:

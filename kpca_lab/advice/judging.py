@@ -41,7 +41,7 @@ def measuring(task: Task, table: Table, budget: Budget) -> Callable[[Candidate, 
 
     def measure(candidate: Candidate, n_rows: int) -> Measured:
         rows = table.X[np.sort(order[:n_rows])]
-        with time_limit(budget.left(ENDS)), warnings.catch_warnings():
+        with time_limit(max(budget.left(ENDS), 0.1 * budget.seconds)), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             begun = budget.spent
             model = candidate.estimator(task, rank=task.rank).fit(rows)

@@ -105,7 +105,7 @@ class Race:
         self.ranked.sort(key=lambda entry: self.costs.seconds(entry.candidate, sizes[0]))
         for number, size in enumerate([*sizes, sizes[-1]]):
             left = self._time_left()
-            if left <= 0 or (number and len(self.ranked) <= 1):
+            if number and (left <= 0 or len(self.ranked) <= 1):  # something is tried in any case
                 break
             # Most candidates are there only at first.
             share = 1 / max(len(sizes) - number, 1)
@@ -120,12 +120,17 @@ class Race:
         known = [self.seconds(entry) for entry in self.ranked if entry.measured]
         return self._budget.left(ENDS) - min([self._final_seconds, *known[:1]])
 
+    def _allowed(self) -> float:
+        """Seconds that a fit to all rows may take; some times those of the cheapest if that takes longer."""
+        known = [self.seconds(entry) for entry in self.entries if entry.measured]
+        return max(self._final_seconds, DOUBT * min(known, default=0.0))
+
     def _fits(self, entry: Entry) -> bool:
         entry.lost = ""
         needed = entry.candidate.n_bytes(self._task.n_rows, self._task)
         if needed > self._memory:
             entry.lost = f"needs {needed / 2**30:.2g} GiB"
-        elif self.costs.hopeless(entry.candidate, self._final_seconds):
+        elif self.costs.hopeless(entry.candidate, self._allowed()):
             entry.lost = "would take far too long on all rows"
         return not entry.lost
 
@@ -179,7 +184,7 @@ class Race:
         self.costs.learn(entry.candidate, size, found.seconds)
         self._overhead = max(0.0, self._budget.spent - begun - found.seconds)
         expected = self.seconds(entry)
-        if expected > (DOUBT if len(entry.measured) == 1 else 1.0) * self._final_seconds:
+        if expected > (DOUBT if len(entry.measured) == 1 else 1.0) * self._allowed():
             entry.lost = f"would take about {expected:.3g} s on all rows"
             return False
         return True

@@ -23,7 +23,9 @@ __all__ = ["search", "suggest"]
 
 KERNELS = ("rbf", "laplacian")
 # Shares of the budget: what choosing the width may take, and the last fit.
-WIDTH_SHARE, FINAL_SHARE = 0.15, 0.3
+WIDTH_SHARE, FINAL_SHARE = 0.15, 0.45
+# In less time nothing can be compared.
+LEAST_BUDGET = 1.0
 
 
 def suggest(
@@ -53,7 +55,7 @@ def suggest(
         Labels or a numeric target. The width then is the best for predicting them from the components by
         the nearest neighbours, and a candidate that is clearly worse at that loses.
     budget : float, default=60
-        Seconds that all of this may take.
+        Seconds that all of this may take, at least 1.
     n_components : int or float, default=10
         Number of components, or the share of the variance that they are to explain, such as 0.9.
     tol : float, default=0.01
@@ -102,7 +104,7 @@ def suggest(
     """
     return search(
         lambda clock, limit, rng: table_of(X, y, clock, limit, rng),
-        Budget(_positive("budget", budget)),
+        Budget(_positive("budget", budget, LEAST_BUDGET)),
         n_components=n_components,
         tol=tol,
         memory=memory,
@@ -175,9 +177,14 @@ def _raced(
     return best, Check(best.candidate.estimator(task), note="not fitted to all rows: interrupted"), True
 
 
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a number above 0, got {value!r}.")
+def _positive(name: str, value: Any, least: float = 0.0) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not max(least, 1e-300) <= float(value) < np.inf
+    ):
+        must = f"of at least {least:g} s" if least else "above 0"
+        raise ValueError(f"{name} must be a number {must}, got {value!r}.")
     return float(value)
 
 
@@ -225,9 +232,10 @@ def _rank_for(task: Task, X: Any) -> int:
 
 
 def _race(task: Task, table: Table, budget: Budget, limit: float, tol: float, progress: Progress) -> Race:
-    final = max(FINAL_SHARE * budget.seconds - table.fit_reading, 0.05 * budget.seconds)
+    # Where reading takes most of the time, computing may take as long.
+    final = max(FINAL_SHARE * budget.seconds - table.fit_reading, table.fit_reading)
     return Race(
-        candidates_for(table.n_rows, task.rank, task.kernel, table.source is None),
+        candidates_for(table.n_rows, task.rank, task.kernel, table.in_memory),
         task,
         measuring(task, table, budget),
         budget=budget,
@@ -302,7 +310,10 @@ def _rows_tried(best: Entry, race: Race, task: Task) -> list[dict[str, Any]]:
 def _notes(check: Check, table: Table, tol: float) -> tuple[str, ...]:
     notes = [check.note] if check.note else []
     if check.gap_estimate is not None and check.gap_estimate > tol:
-        notes.append(f"the error may be more than tol={tol:g} above the best possible: a larger budget helps")
+        notes.append(
+            f"the error may be more than tol={tol:g} above the best possible: a smaller tol or a larger "
+            "budget may find a better model"
+        )
     if not table.whole:
         notes.append(f"the table was not read to its end, and its number of rows is a guess: {table.n_rows}")
     if not sparse.issparse(table.X):

@@ -1,4 +1,4 @@
-"""The rows that a search works on: all of them if they are in memory, a sample if they are read in blocks."""
+"""The rows that a search works on: all of them if they are few, a sample of many."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ READING_SHARE, SAMPLE_SHARE = 0.25, 0.25
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, what is in memory of them, and how long they take to read.
+    """Rows, a sample of them, and how long they take to read.
 
     Attributes
     ----------
@@ -31,20 +31,25 @@ class Table:
         What belongs to these.
     n_rows : int
         Number of all rows; where they were not read to the end, what it is expected to be.
-    source : RowSource or None
-        All rows, if they are not in memory.
+    everything : ndarray, sparse matrix or RowSource
+        All rows.
     pass_seconds : float
         Time of reading the source once.
     whole : bool
-        Whether the source was read to its end.
+        Whether all rows were seen.
     """
 
     X: Any
     y: np.ndarray | None
     n_rows: int
-    source: RowSource | None = None
+    everything: Any
     pass_seconds: float = 0.0
     whole: bool = True
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in memory."""
+        return not isinstance(self.everything, RowSource)
 
     @property
     def fit_reading(self) -> float:
@@ -83,7 +88,7 @@ def table_of(
         table = _sampled(as_rows(X), y, budget, memory, rng, expected_rows)
     else:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        table = Table(X, _target(y, X.shape[0]), X.shape[0])
+        table = _drawn(X, _target(y, X.shape[0]), rng)
     if table.n_rows < FEWEST_ROWS:
         raise ValueError(
             f"There are {table.n_rows} rows: nothing can be compared on fewer than {FEWEST_ROWS}."
@@ -92,6 +97,14 @@ def table_of(
     if np.ptp(values) == 0 or (not sparse.issparse(table.X) and not (np.ptp(table.X, axis=0) > 0).any()):
         raise ValueError("All rows are the same: there is nothing to find components of.")
     return table
+
+
+def _drawn(X: Any, y: np.ndarray | None, rng: np.random.Generator) -> Table:
+    n_rows = X.shape[0]
+    if n_rows <= MOST_SAMPLED:
+        return Table(X, y, n_rows, X)
+    rows = np.sort(rng.choice(n_rows, MOST_SAMPLED, replace=False, shuffle=False))
+    return Table(X[rows], None if y is None else y[rows], n_rows, X)
 
 
 def memory_limit(memory: float | None) -> float:

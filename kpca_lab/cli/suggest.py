@@ -17,7 +17,7 @@ import numpy as np
 
 from kpca_lab.advice.budget import Budget
 from kpca_lab.advice.page import page
-from kpca_lab.advice.search import search
+from kpca_lab.advice.search import LEAST_BUDGET, search
 from kpca_lab.advice.suggestion import Suggestion
 from kpca_lab.advice.table import Table, memory_limit, table_of
 from kpca_lab.datasets import load_dataset, open_rows
@@ -41,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     budget = Budget(chosen.budget)
     try:
+        if chosen.budget < LEAST_BUDGET:
+            raise ValueError(f"--budget must be at least {LEAST_BUDGET:g} s, got {chosen.budget:g} s")
         found = _search(chosen, budget)
         _write(chosen, found)
     except KeyboardInterrupt:
@@ -183,7 +185,7 @@ def _in_blocks(chosen: argparse.Namespace, path: Path, loader: str) -> tuple:
         # A pass over all rows for their statistics may take too long: those of the sample will do.
         shift, width = fit_scaling(table.X, chosen.scaling)
         scaled = source.map(lambda block: (block - shift) / width)
-        return replace(table, X=(table.X - shift) / width, source=scaled)
+        return replace(table, X=(table.X - shift) / width, everything=scaled)
 
     written = "".join(f", {name}={value!r}" for name, value in options.items())
     expression = f"open_rows({str(path)!r}{written})"

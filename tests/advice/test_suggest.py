@@ -127,7 +127,7 @@ def test_ctrl_c_gives_the_best_so_far(X, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"budget": 0}, "budget must be a number above 0"),
+        ({"budget": 0.5}, "budget must be a number of at least 1 s"),
         ({"n_components": 1.5}, "n_components must be"),
         ({"n_components": 300}, "must be less than the 300 rows"),
         ({"tol": -1}, "tol must be"),

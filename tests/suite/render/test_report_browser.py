@@ -148,7 +148,7 @@ def test_sorts_by_numbers_with_empty_cells_last(page, key):
     for direction in ("ascending", "descending"):
         press()
         assert head(page, "Ours").get_attribute("aria-sort") == direction
-        keys = page.execute_script(f"{VISIBLE}.map(row => row.cells[5].dataset.sort)")
+        keys = page.execute_script(f"{VISIBLE}.map(row => row.cells[6].dataset.sort)")
         filled = [float(text) for text in keys if text]
         assert "" in keys and keys.index("") == len(filled)
         assert filled == sorted(filled, reverse=direction == "descending")
@@ -158,7 +158,7 @@ def test_sorts_by_numbers_with_empty_cells_last(page, key):
 def test_sorts_verdicts_by_rank_and_keeps_the_filter(page):
     Select(field(page, "paper")).select_by_value("zhang2010")
     head(page, "Verdict").find_element(By.TAG_NAME, "button").click()
-    order = ["exact", "consistent", "within_sd", "off", "not_comparable", "not_run"]
+    order = ["exact", "consistent", "close", "off", "not_comparable", "not_run"]
     ranks = [order.index(verdict) for verdict in attribute(page, "verdict")]
     assert ranks == sorted(ranks)
     assert set(attribute(page, "paper")) == {"zhang2010"}

@@ -26,9 +26,10 @@ def table(tmp_path, rng):
     return path
 
 
-def pasted(capsys):
+def pasted(capsys, told=""):
     """Run the line that was printed, and return the model."""
     text = capsys.readouterr().out
+    assert told in text
     (line,) = (line for line in text.splitlines() if "model = " in line)
     names: dict = {}
     exec(line.strip(), names)
@@ -48,9 +49,9 @@ def test_the_printed_line_runs_as_it_is_and_the_files_are_written(table, tmp_pat
 @pytest.mark.parametrize("scaling", [[], ["--scaling", "standard"]])
 def test_a_file_that_is_too_large_is_read_in_blocks(table, monkeypatch, capsys, scaling):
     monkeypatch.setattr(suggest, "READING_SPEED", 1.0)
-    arguments = ["--target", "label", "--components", "3", "--budget", "1.5s", "--gamma", "0.1", *scaling]
+    arguments = ["--target", "label", "--components", "3", "--budget", "1s", "--gamma", "0.1", *scaling]
     assert main(["suggest", str(table), *arguments]) == 0
-    assert pasted(capsys).n_samples_seen_ == 5000
+    assert pasted(capsys, "labels of a table").n_samples_seen_ == 5000
 
 
 def test_the_rows_of_a_large_file_are_guessed_from_its_beginning(table):

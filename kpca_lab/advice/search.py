@@ -308,7 +308,7 @@ def _rows_tried(best: Entry, race: Race, task: Task) -> list[dict[str, Any]]:
 
 
 def _notes(check: Check, table: Table, tol: float) -> tuple[str, ...]:
-    notes = [check.note] if check.note else []
+    notes = [note for note in (table.note, check.note) if note]
     if check.gap_estimate is not None and check.gap_estimate > tol:
         notes.append(
             f"the error may be more than tol={tol:g} above the best possible: a smaller tol or a larger "

@@ -1,5 +1,6 @@
 """The rows that a search works on: all of them if they are few, a sample of many."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from kpca_lab.advice.budget import Budget
 from kpca_lab.memory import available_memory
-from kpca_lab.rows import RowSource, as_rows, is_row_source
+from kpca_lab.rows import BLOCK_BYTES, RowSource, as_rows, is_row_source
 
 __all__ = ["Table", "table_of"]
 
@@ -37,6 +38,8 @@ class Table:
         Time of reading the source once.
     whole : bool
         Whether all rows were seen.
+    note : str
+        What the user should know of them.
     """
 
     X: Any
@@ -45,6 +48,7 @@ class Table:
     everything: Any
     pass_seconds: float = 0.0
     whole: bool = True
+    note: str = ""
 
     @property
     def in_memory(self) -> bool:
@@ -76,6 +80,7 @@ def table_of(
     ----------
     X : array-like, sparse matrix, or anything that :func:`kpca_lab.rows.as_rows` takes
     y : array-like or None
+        For rows that are read in blocks, a source with one column will do.
     budget : Budget
     memory : float
         Bytes that may be used.
@@ -129,23 +134,36 @@ def _sampled(source, y, budget, memory, rng, expected_rows) -> Table:
     """A random sample of what can be read in time: each row has a random key, the largest are kept."""
     room = int(np.clip(SAMPLE_SHARE * memory / (24 * source.n_columns), FEWEST_ROWS, MOST_SAMPLED))
     begun, seen, whole = budget.spent, 0, True
-    keys, numbers = np.empty(0), np.empty(0, dtype=np.intp)
-    rows: Any = None
-    for block in source.blocks():
+    kept: list[np.ndarray] = []  # keys, numbers of the rows or their labels, rows
+    for block, labels in _with_labels(source, y):
         size = block.shape[0]
         block = block.toarray() if sparse.issparse(block) else block
-        keys = np.concatenate([keys, rng.random(size)])
-        numbers = np.concatenate([numbers, np.arange(seen, seen + size)])
-        rows = block if rows is None else np.concatenate([rows, block])
-        if len(keys) > room:
-            kept = np.sort(np.argpartition(keys, -room)[-room:])
-            keys, numbers, rows = keys[kept], numbers[kept], rows[kept]
+        new = [rng.random(size), np.arange(seen, seen + size) if labels is None else labels, block]
+        kept = new if not kept else [np.concatenate(pair) for pair in zip(kept, new)]
+        if len(kept[0]) > room:
+            chosen = np.sort(np.argpartition(kept[0], -room)[-room:])
+            kept = [part[chosen] for part in kept]
         seen += size
         if budget.left(READING_SHARE) < 0 and seen >= FEWEST_ROWS:
             whole = seen == source.known_rows
             break
-    seconds = budget.spent - begun
+    seconds = (budget.spent - begun) / max(seen, 1)
     n_rows = seen if whole else max(source.known_rows or expected_rows or seen, seen)
-    target = _target(y, n_rows)
-    y = None if target is None else target[numbers]
-    return Table(rows, y, n_rows, source, seconds * n_rows / max(seen, 1), whole)
+    _, beside, rows = kept
+    if y is None:
+        beside = None
+    elif not is_row_source(y):
+        beside = _target(y, n_rows)[beside]
+    return Table(rows, beside, n_rows, source, seconds * n_rows, whole)
+
+
+def _with_labels(source: RowSource, y: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+    """The blocks of the rows, and those of labels that are read in blocks too."""
+    if not is_row_source(y):
+        for block in source.blocks():
+            yield block, None
+        return
+    count = max(1, BLOCK_BYTES // (8 * source.n_columns))
+    labels = as_rows(y).blocks(8 * count)
+    for block in source.blocks(8 * count * source.n_columns):
+        yield block, next(labels).ravel()

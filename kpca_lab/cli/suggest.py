@@ -25,6 +25,7 @@ from kpca_lab.datasets.categories import CATEGORICAL
 from kpca_lab.datasets.own_files import existing_file, open_text
 from kpca_lab.datasets.scaling import fit_scaling
 from kpca_lab.datasets.user_data import MISSING_POLICIES
+from kpca_lab.rows import RowSource
 
 __all__ = ["main"]
 
@@ -179,7 +180,9 @@ def _in_blocks(chosen: argparse.Namespace, path: Path, loader: str) -> tuple:
 
     def read(budget: Budget, limit: float, rng: np.random.Generator) -> Table:
         source = open_rows(path, **options)
-        table = table_of(source, None, budget, limit, rng, expected_rows=_expected_rows(path, loader))
+        labels, note = _labels(path, chosen.target)
+        table = table_of(source, labels, budget, limit, rng, expected_rows=_expected_rows(path, loader))
+        table = replace(table, note=note)
         if not chosen.scaling:
             return table
         # A pass over all rows for their statistics may take too long: those of the sample will do.
@@ -194,6 +197,18 @@ def _in_blocks(chosen: argparse.Namespace, path: Path, loader: str) -> tuple:
         expression = f"standardized({expression})"
         imports.append("from kpca_lab.datasets.large_files import standardized")
     return read, expression, tuple(imports)
+
+
+def _labels(path: Path, target: str | int | None) -> tuple[RowSource | None, str]:
+    """The target as a source of rows, or why there is none."""
+    if target is None:
+        return None, ""
+    try:
+        labels = open_rows(path, columns=[target])
+        next(labels.blocks(8))
+        return labels, ""
+    except ValueError:
+        return None, "labels of a table that is read in blocks must be numbers: they were not used"
 
 
 def _expected_rows(path: Path, loader: str) -> int | None:

@@ -22,7 +22,7 @@ def X():
 
 @pytest.fixture(scope="module")
 def found(X):
-    return suggest(X, budget=3, n_components=3, gamma="median", verbose=0)
+    return suggest(X, budget=1.5, n_components=3, gamma="median", verbose=0)
 
 
 def test_the_estimator_is_fitted_and_its_error_is_the_one_told(found, X):
@@ -65,26 +65,26 @@ def test_a_page_escapes_what_it_is_given(found):
 
 def test_labels_choose_the_width_and_are_scored(X):
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    found = suggest(X, y, budget=3, n_components=4, verbose=0)
+    found = suggest(X, y, budget=2, n_components=4, verbose=0)
     assert 0.5 < found.rows_tried()[0]["score"] <= 1
 
 
 def test_a_share_of_the_variance_is_explained(X):
-    found = suggest(X, budget=2, n_components=0.8, gamma="median", verbose=0)
+    found = suggest(X, budget=1, n_components=0.8, gamma="median", verbose=0)
     assert found.explained > 0.8 and found.n_components > 1
     assert "n_components=0.8" in found.line
 
 
 def test_rows_that_are_read_in_blocks_are_sampled_and_fitted(X):
     source = as_rows(lambda: iter([X[:200], X[200:]]))
-    found = suggest(source, budget=2, n_components=3, gamma=0.05, verbose=0)
+    found = suggest(source, budget=1, n_components=3, gamma=0.05, verbose=0)
     assert found.fitted and found.n_rows == 300 and found.name.startswith("SubsetKPCA")
     assert found.error == pytest.approx(empirical_error(found.estimator, X), rel=1e-6)
 
 
 def test_a_source_that_cannot_be_read_in_time_is_sampled_from_what_came(rng):
     ticks = iter(range(10**6))
-    blocks = [rng.standard_normal((500_000, 4)) for _ in range(4)]
+    blocks = [rng.standard_normal((500_000, 4)) for _ in range(3)]
     table = table_of(as_rows(lambda: iter(blocks)), None, Budget(8, lambda: next(ticks)), 1e9, rng, 10**7)
     assert not table.whole and table.n_rows == 10**7
     assert len(table.X) == 200_000
@@ -96,6 +96,13 @@ def test_the_sample_of_a_source_is_drawn_evenly_and_keeps_its_labels(rng):
     assert len(table.X) == 600 and table.n_rows == 3000 and table.whole
     np.testing.assert_array_equal(table.X.ravel(), table.y)
     assert abs(np.mean(table.y) - 1500) < 5 * 866 / np.sqrt(600)
+
+
+def test_labels_that_are_read_in_blocks_stay_with_their_rows(rng):
+    X = np.arange(3000.0)[:, None]
+    labels = as_rows(lambda: iter([X[:700], X[700:]]))
+    table = table_of(as_rows([X[:1000], X[1000:]]), labels, Budget(60), 24 * 4 * 600, rng)
+    np.testing.assert_array_equal(table.X.ravel(), table.y)
 
 
 def test_the_written_estimator_has_the_parameters_of_the_real_one():

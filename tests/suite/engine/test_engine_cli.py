@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 
 from kpca_lab.cli import reproduce
 from kpca_lab.cli import run as command
+from kpca_lab.suite.config.overrides import CONF
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.pool import close_idle
 from kpca_lab.suite.engine.records_file import read_records
@@ -83,10 +85,8 @@ def test_a_failure_gives_a_non_zero_exit_code(cli):
     assert code == 1 and "this method always fails" in err and "0 jobs computed, 1 failed" in err
 
 
-@pytest.mark.parametrize("launcher", ["sequential", "joblib", "submitit_local"])
-def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
-    if launcher == "submitit_local":
-        pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="needs the extra dist")
+@pytest.mark.parametrize("launcher", ["sequential", "joblib"])
+def test_other_launchers_give_the_same(launcher, cli, tmp_path):
     words = ["-m", f"hydra/launcher={launcher}", "method=subset,reduced"]
     path = tmp_path / "smoke" / "custom" / "artificial2d.csv"
     code, _, err = cli(*words)
@@ -96,9 +96,23 @@ def test_other_launchers_give_the_same(launcher, cli, tmp_path, monkeypatch):
     code, _, err = cli(*words, "seed=0,1")
     assert not code and "2 jobs computed, 2 done before" in err
     assert read_records(path)["job"].nunique() == 4
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # submitit starts processes of its own
     code, _, err = cli(*words[:2], "method=subset", "methods.subset.target=engine_probe.Failing", "seed=0,1")
     assert code == 1 and "this method always fails" in err and "2 failures" in err
+
+
+def test_jobs_of_slurm_compose_and_those_of_submitit_run(cli, tmp_path, monkeypatch):
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="needs the extra dist")
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        wanted = ["hydra/launcher=submitit_slurm", "hydra.launcher.partition=long", "method=subset"]
+        launcher = compose("config", overrides=wanted, return_hydra_config=True).hydra.launcher
+    assert launcher._target_.endswith(".SlurmLauncher") and launcher.partition == "long"
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # submitit starts processes of its own
+    targets = "kpca_lab.methods.reduced.ReducedKPCA,engine_probe.Failing"
+    code, _, err = cli("-m", "hydra/launcher=submitit_local", f"methods.subset.target={targets}")
+    assert code == 1 and "this method always fails" in err and "1 failure" in err
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    assert set(records["status"]) == {"done", "failed"} and records["job"].nunique() == 2
 
 
 def test_the_method_of_the_readme_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):

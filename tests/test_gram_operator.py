@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kpca_lab import FullKPCA, memory
+from kpca_lab import FullKPCA, gram_operator, memory
 from kpca_lab.gram import gram_matrix
 from kpca_lab.gram_operator import TILE_COLUMNS, GramOperator
 from kpca_lab.kernels import make_kernel
@@ -53,3 +53,32 @@ def test_a_limit_of_products_is_reported(rng, monkeypatch):
     monkeypatch.setattr(full, "MAX_PRODUCTS", 1)
     with pytest.warns(ConvergenceWarning, match="after 1 products"):
         FullKPCA(3, gamma=5.0, eigen_solver="matrix-free").fit(rng.standard_normal((900, 3)))
+
+
+@pytest.mark.parametrize("name", ["rbf", "poly"])
+def test_products_do_not_depend_on_the_number_of_threads(name, rng, monkeypatch):
+    X, V = rng.standard_normal((1500, 3)), rng.standard_normal((1500, 4))
+    kernel = make_kernel(name, gamma=0.3, n_features=3).anchored(X)
+    products = []
+    for threads in (1, 3):
+        monkeypatch.setattr(gram_operator, "_n_threads", lambda threads=threads: threads)
+        products.append(GramOperator(kernel, X, center=True).multiply(V))
+    np.testing.assert_array_equal(*products)
+
+
+def test_the_trace_costs_no_pass_of_its_own(rng, monkeypatch):
+    passes = []
+    monkeypatch.setattr(GramOperator, "_core_product", lambda self, V: passes.append(V.shape) or 0.0 * V)
+    operator = GramOperator(make_kernel("rbf", n_features=2), rng.standard_normal((9, 2)), center=True)
+    operator.multiply(np.eye(9)[:, :3])
+    operator.trace()
+    assert passes == [(9, 4)]
+
+
+def test_thousands_of_samples_have_the_same_components_without_the_matrix(rng):
+    X = np.tanh(rng.standard_normal((5000, 4)) @ rng.standard_normal((4, 10)))
+    free, stored = (
+        FullKPCA(5, gamma=0.1, eigen_solver=solver).fit(X) for solver in ("matrix-free", "iterative")
+    )
+    np.testing.assert_allclose(free.eigenvalues_, stored.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(free.eigenvectors_, stored.eigenvectors_, atol=1e-8)

@@ -194,7 +194,7 @@ def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:
     column_means = centred.mean(axis=0)
     centred = centred - column_means
     centred -= centred.mean(axis=1)[:, None]
-    return column_means, centred
+    return column_means, (centred + centred.T) / 2  # rounding leaves it slightly asymmetric
 
 
 def _principal_directions(gram: np.ndarray, tol: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from PIL import Image
 
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.cores import available_cores
@@ -22,6 +23,7 @@ from kpca_lab.suite.render import style
 __all__ = ["Written", "save", "write_figures"]
 
 PNG_DPI = 200
+COLORS = 256
 
 
 @dataclass
@@ -164,5 +166,16 @@ def save(fig, path_without_suffix) -> list[Path]:
         with style.context():
             fig.savefig(content, format=suffix, dpi=PNG_DPI, metadata=entries)
         written.append(target.parent / f"{target.name}.{suffix}")
-        write_atomically(written[-1], content.getvalue())
+        write_atomically(written[-1], _with_palette(content) if suffix == "png" else content.getvalue())
     return written
+
+
+def _with_palette(content):
+    """A PNG in 256 colours, which takes a third of the room; greys stay as they are."""
+    smaller = io.BytesIO()
+    with Image.open(content) as picture:
+        flat = picture.convert("RGB")
+        flat.quantize(COLORS, dither=Image.Dither.NONE).save(
+            smaller, "png", optimize=True, dpi=(PNG_DPI,) * 2
+        )
+    return smaller.getvalue()

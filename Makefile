@@ -52,6 +52,10 @@ fuzz: setup ## Try 5000 random cases: each must end in a result or in an error t
 bench: setup ## Measure speed against named peers; writes results/bench/
 	$(RUN) scripts/bench.py
 
+.PHONY: torture
+torture: setup ## Kill, fill, damage and overload runs of the suite, and count what is lost (nothing)
+	$(RUN) scripts/torture.py
+
 .PHONY: audit
 audit: setup ## Licences and known vulnerabilities of what constraints.txt pins
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit || echo 'pip-audit cannot be installed'

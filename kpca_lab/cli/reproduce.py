@@ -4,6 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
+from kpca_lab.cli.unchanged import is_unchanged, remember
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
 from kpca_lab.suite.config.settings import PROFILES
@@ -45,8 +46,18 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command != "report" and experiments_folder() is None:
         print(f"error: {NEEDS_CLONE}", file=sys.stderr)
         return 2
+    words = f"{chosen.command} {' '.join(sorted(chosen.only or []))}"
+    root = Store(chosen.results_dir, chosen.profile).root
     try:
-        return _run(chosen)
+        if not chosen.force and is_unchanged(root, words):
+            print(f"nothing has changed since: {root} is complete", file=sys.stderr)
+            if chosen.command == "tables":
+                _print_tables(root, chosen.only or [])
+            return 0
+        code, complete = _run(chosen)
+        if complete and code == 0:
+            remember(root, words)
+        return code
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -79,20 +90,20 @@ def _parser():
 
 def _run(chosen):
     store = Store(chosen.results_dir, chosen.profile)
-    code = 0
+    code, complete = 0, True
     if chosen.command != "report":
-        code = _experiments(chosen, store)
+        code, complete = _experiments(chosen, store)
     if chosen.command in ("tables", "figures", "all"):
-        code = max(code, _judge(store, tables=chosen.command != "figures"))
+        code = max(code, _judge(store, chosen.only or [], tables=chosen.command != "figures"))
     if chosen.command == "tables":
-        _print_tables(store, chosen.only or [])
+        _print_tables(store.root, chosen.only or [])
     if chosen.command in ("figures", "all"):
         code = max(code, _figures(store, chosen.only))
     if chosen.command in ("report", "all"):
         from kpca_lab.suite.render.report import write_report
 
         print(f"report: {write_report(store.root)}")
-    return code
+    return code, complete
 
 
 def _experiments(chosen, store):
@@ -111,7 +122,7 @@ def _experiments(chosen, store):
     summary = run(plans)
     print(summary.text(), file=sys.stderr)
     write_summary(store, plans, summary)
-    return max(failed, summary.exit_code)
+    return max(failed, summary.exit_code), not summary.skipped
 
 
 def _items(chosen):
@@ -141,7 +152,7 @@ def _is_figure(item):
     return item.split("/")[1].startswith("figure")
 
 
-def _judge(store, *, tables):
+def _judge(store, only, *, tables):
     """Write scoreboard and claims from all records there are, and the tables."""
     from kpca_lab.suite.judge.profile import judge_profile
     from kpca_lab.suite.render.tables import write_tables
@@ -149,17 +160,25 @@ def _judge(store, *, tables):
     judged = judge_profile(store.root)
     print(f"scoreboard: {store.root / 'scoreboard.csv'}\nclaims: {store.root / 'claims.csv'}")
     if tables:
-        written = write_tables(store.root, judged.scoreboard, judged.records)
+        scoreboard, records = judged.scoreboard, judged.records
+        if only:
+            scoreboard = scoreboard[_named(scoreboard["paper"] + "/" + scoreboard["table"], only)]
+            records = records[_named(records["experiment"], only)]
+        written = write_tables(store.root, scoreboard, records)
         print(f"tables: {len(written)} files in {store.root / 'tables'}")
     for what, problem in judged.problems.items():
         print(f"failed: {what}: {problem}", file=sys.stderr)
     return 1 if judged.problems else 0
 
 
-def _print_tables(store, only):
+def _named(items, only):
+    return [any(_belongs(item, wanted) for wanted in only) for item in items]
+
+
+def _print_tables(root, only):
     """Show the tables that were asked for by name: ours beside published."""
     for item in only:
-        path = store.root / "tables" / f"{item}.md"
+        path = root / "tables" / f"{item}.md"
         if path.is_file():
             print(f"\n{path.read_text(encoding='utf-8').rstrip()}")
 

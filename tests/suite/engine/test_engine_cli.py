@@ -265,3 +265,25 @@ def test_a_sweeper_that_optimises_is_given_the_first_metric(launcher, cli, tmp_p
     assert len(tried) == 4 and {float(f"{float(gamma):.6g}"): value for gamma, value in tried.items()} == {
         float(gamma): value for gamma, value in stored.items()
     }
+
+
+def test_nothing_is_done_again_until_something_has_changed(tmp_path, capsys, monkeypatch):
+    words = ["tables", "--profile", "smoke", "--only", "washizawa2012/table1", "--results-dir", str(tmp_path)]
+    assert reproduce.main(words) == 0
+    table = (tmp_path / "smoke/tables/washizawa2012/table1.md").read_text().rstrip()
+    assert table in capsys.readouterr().out
+    tables = sorted(path.name for path in tmp_path.glob("smoke/tables/*/*.md"))
+    assert tables and all(name.startswith("table1") for name in tables), "that is written and nothing else"
+    real = reproduce._run
+    monkeypatch.setattr(reproduce, "_run", lambda chosen: pytest.fail("it is done again"))
+    assert reproduce.main(words) == 0
+    shown = capsys.readouterr()
+    assert "nothing has changed" in shown.err and table in shown.out
+    done = []
+    monkeypatch.setattr(reproduce, "_run", lambda chosen: done.append(chosen) or real(chosen))
+    next(tmp_path.glob("smoke/tables/*/*.md")).unlink()
+    assert reproduce.main(words) == 0 and len(done) == 1
+    assert reproduce.main(words) == 0 and len(done) == 1
+    monkeypatch.setenv("KPCA_LAB_TIMEOUT", "17")
+    assert reproduce.main(words) == 0 and len(done) == 2
+    assert reproduce.main([*words, "--force"]) == 0 and len(done) == 3

@@ -54,13 +54,20 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    running = True
+
     def stop(*_: object) -> None:
-        raise TimeUp
+        if running:
+            raise TimeUp
 
     signal.signal(signal.SIGALRM, stop)
     try:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
-        yield
+        # Again and again: an exception in a destructor is lost.
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), 0.5)
+        try:
+            yield
+        finally:
+            running = False  # from here on nothing is raised that could keep the rest from being done
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

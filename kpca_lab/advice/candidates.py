@@ -125,7 +125,7 @@ class Candidate:
     def n_bytes(self, n: int, task: Task) -> int:
         """Memory of a fit to ``n`` rows beside these, more rather than less."""
         d, m = task.n_columns, self.size or n
-        numbers = 6 * m * m
+        numbers = 9 * m * m
         if self.method == "FullKPCA":
             numbers = 3 * n * n
         elif self.selector == "rpcholesky":

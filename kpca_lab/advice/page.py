@@ -56,7 +56,8 @@ def _cell(value: Any) -> str:
         return "<td></td>"
     if isinstance(value, str):
         return f"<td>{escape(value)}</td>"
-    return f'<td class="number">{value:.4g}</td>'
+    whole = float(value).is_integer()
+    return f'<td class="number">{int(value) if whole else format(value, ".4g")}</td>'
 
 
 def _plot(rows: list[dict[str, Any]]) -> str:
@@ -76,10 +77,10 @@ def _plot(rows: list[dict[str, Any]]) -> str:
     )
     for value, place in across["ticks"]:
         parts.append(
-            f'<text x="{place:.1f}" y="{HEIGHT - MARGIN + 18}" text-anchor="middle">{value:.2g}</text>'
+            f'<text x="{place:.1f}" y="{HEIGHT - MARGIN + 18}" text-anchor="middle">{value:.3g}</text>'
         )
     for value, place in up["ticks"]:
-        parts.append(f'<text x="{MARGIN - 6}" y="{place + 4:.1f}" text-anchor="end">{value:.2g}</text>')
+        parts.append(f'<text x="{MARGIN - 6}" y="{place + 4:.1f}" text-anchor="end">{value:.3g}</text>')
     for number, row in enumerate(rows):
         x, y = across["place"](row["predicted_seconds"]), up["place"](row["error"])
         colour = "#c03" if number == 0 else "#48a"
@@ -94,7 +95,8 @@ def _plot(rows: list[dict[str, Any]]) -> str:
 def _axis(values: list[float], start: float, stop: float) -> dict[str, Any]:
     """Where values lie between two places, on a logarithmic scale, and three of them to be written."""
     low, high = (math.log(max(value, 1e-300)) for value in (min(values), max(values)))
-    low, high = low - 0.05, high + 0.05
+    margin = 0.05 * (high - low) or 0.05
+    low, high = low - margin, high + margin
 
     def place(value: float) -> float:
         return start + (math.log(max(value, 1e-300)) - low) / (high - low) * (stop - start)

@@ -95,7 +95,7 @@ class Race:
         self.costs = CostModel(task)
         self._task, self._measure, self._tell = task, measure, tell
         self._budget = budget
-        self._final_seconds, self._memory, self._tol = final_seconds, memory, tol
+        self._final_seconds, self.memory, self._tol = final_seconds, memory, tol
         self._overhead = 0.0
         self.ranked: list[Entry] = []
 
@@ -128,7 +128,7 @@ class Race:
     def _fits(self, entry: Entry) -> bool:
         entry.lost = ""
         needed = entry.candidate.n_bytes(self._task.n_rows, self._task)
-        if needed > self._memory:
+        if needed > self.memory:
             entry.lost = f"needs {needed / 2**30:.2g} GiB"
         elif self.costs.hopeless(entry.candidate, self._allowed()):
             entry.lost = "would take far too long on all rows"
@@ -202,7 +202,7 @@ class Race:
         if not entries:
             return []
         least = min(entry.last.error for entry in entries)
-        top = max(entries, key=lambda entry: entry.last.score or 0.0)
+        top = max(entries, key=lambda entry: -np.inf if entry.last.score is None else entry.last.score)
 
         def order(entry: Entry) -> tuple[bool, int, float]:
             steps = 0
@@ -213,13 +213,11 @@ class Race:
 
         return sorted(entries, key=order)
 
-    @staticmethod
-    def _behind(measured: Measured, top: Measured) -> bool:
-        """Whether a score is lower by more than chance makes it."""
+    def _behind(self, measured: Measured, top: Measured) -> bool:
+        """Whether a score is lower by more than two standard errors of a share."""
         if measured.score is None or top.score is None:
             return False
-        chance = np.sqrt(max(top.score * (1 - top.score), 1e-4) / JUDGES)
-        return measured.score < top.score - 2 * chance
+        return measured.score < top.score - 2 * 0.5 / np.sqrt(min(JUDGES, self._task.n_rows))
 
     def seconds(self, entry: Entry) -> float:
         """What a fit to all rows is predicted to take."""

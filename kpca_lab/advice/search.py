@@ -167,7 +167,9 @@ def _raced(
             raise
     best = race.winner(0.9 * budget.left() - table.fit_reading)
     if best is None:
-        raise ValueError(f"Nothing could be tried within {budget.seconds:g} s and the memory: give more.")
+        raise ValueError(
+            f"Nothing could be tried within {budget.seconds:g} s and {race.memory / 10**6:.3g} MB: give more."
+        )
     if not interrupted:
         progress.tell(f"{best.candidate} on all rows")
         try:

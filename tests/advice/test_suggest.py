@@ -1,6 +1,7 @@
 """kpca_lab.suggest: a model that is as good as said, from arrays and sources of rows."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,6 +104,24 @@ def test_labels_that_are_read_in_blocks_stay_with_their_rows(rng):
     labels = as_rows(lambda: iter([X[:700], X[700:]]))
     table = table_of(as_rows([X[:1000], X[1000:]]), labels, Budget(60), 24 * 4 * 600, rng)
     np.testing.assert_array_equal(table.X.ravel(), table.y)
+
+
+SMALLEST_AND_LARGEST = [
+    candidate
+    for candidate in candidates_for(900, 5, "rbf", in_memory=True)
+    if candidate.size in (50, 800, None)
+]
+
+
+@pytest.mark.parametrize("candidate", SMALLEST_AND_LARGEST, ids=str)
+def test_a_fit_takes_no_more_memory_than_predicted(candidate, rng):
+    X, task = rng.standard_normal((900, 4)), Task(900, 4, 5, 5, 0.1, "rbf", 0)
+    tracemalloc.start()
+    try:
+        candidate.estimator(task).fit(X)
+        assert tracemalloc.get_traced_memory()[1] <= candidate.n_bytes(900, task)
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_written_estimator_has_the_parameters_of_the_real_one():

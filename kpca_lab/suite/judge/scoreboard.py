@@ -124,7 +124,12 @@ def build_scoreboard(published, cells, *, full_size=True):
             (cell.paper, cell.table, cell.row, cell.column, cell.kind, cell.value, cell.sd, cell.trials)
         )
         rows[-1] += (cell.decimals, ours.ours, ours.ours_sd, ours.trials, found)
-        rows[-1] += (chosen if math.isfinite(ours.ours) else "", ours.as_described, described, note)
+        rows[-1] += (
+            "" if found in ("not_run", "not_comparable") else chosen,
+            ours.as_described,
+            described,
+            note,
+        )
     return pd.DataFrame(rows, columns=COLUMNS).astype(_TYPES)
 
 

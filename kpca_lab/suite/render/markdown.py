@@ -12,6 +12,12 @@ def slug(text) -> str:
     return re.sub(r"[^a-z0-9]+", "-", words).strip("-")
 
 
+def natural_order(name) -> list:
+    """A key that puts table2 before table10."""
+    parts = slug(name).split("-")
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+
 def render_notes(paper, text) -> Markup:
     """The notes on a paper as HTML: headings below those of the page, with ids ``notes-<paper>-<heading>``.
 

@@ -17,14 +17,21 @@ import pandas as pd
 
 from kpca_lab.suite.engine.records_file import read_records
 from kpca_lab.suite.files import read_json, write_atomically
-from kpca_lab.suite.judge.headline import BESIDE, headline_text
+from kpca_lab.suite.judge.headline import BESIDE, headline, headline_text
 from kpca_lab.suite.judge.published import KINDS, format_number, item_label
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.judge.verdicts import VERDICTS
-from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.papers import paper_label, papers, titles
-from kpca_lab.suite.render.markdown import render_notes, slug
+from kpca_lab.suite.render.markdown import natural_order, render_notes, slug
 from kpca_lab.suite.render.pictures import Pictures
+from kpca_lab.suite.render.runs import (
+    commands_of,
+    computing_time,
+    experiments_of,
+    lacking_items,
+    provenance,
+    skipped_for_want,
+)
 from kpca_lab.suite.render.table import to_html
 from kpca_lab.suite.render.tables import MOST_ROWS, published_table, summary_table
 
@@ -76,14 +83,14 @@ def render_report(profile_dir) -> str:
     profile = profile_dir.name
     summary = read_json(profile_dir / "summary.json")
     records = {path: read_records(path) for path in sorted((profile_dir / "records").glob("*/*.csv"))}
-    experiments = _experiments(profile_dir, records, summary)
+    experiments = experiments_of(profile_dir, records, summary)
     environment = read_json(profile_dir / "environment.json")
     notes = {name: render_notes(name, paper.notes) for name, paper in papers().items()}
     board, claims = read_scoreboard(profile_dir), _claims(profile_dir)
     scoreboard = [] if board is None else _scoreboard(board, notes)
     places = [place for text in notes.values() for place in re.findall(r'id="(notes-[^"]+)"', text)]
     places += [f"notes-{name}" for name in notes if notes[name]]
-    figures = sorted((profile_dir / "figures").glob("*/*.png"), key=lambda path: _natural(path.stem))
+    figures = sorted((profile_dir / "figures").glob("*/*.png"), key=lambda path: natural_order(path.stem))
     pictures = Pictures(figures)
     sections = []
     for name in papers():
@@ -94,10 +101,10 @@ def render_report(profile_dir) -> str:
             + _computed_tables(profile_dir, name, records, board),
             "figures": [_figure(path, pictures) for path in figures if path.parent.name == name],
             "notes": notes[name],
-            "lacking": _lacking(name, summary),
+            "lacking": lacking_items(name, summary),
         }
         for item in paper["tables"] + paper["figures"]:
-            item["commands"] = _commands(name, item, profile, experiments, summary)
+            item["commands"] = commands_of(name, item, profile, experiments, summary)
         sections.append(paper)
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("kpca_lab.suite.render", "templates"),
@@ -114,20 +121,20 @@ def render_report(profile_dir) -> str:
     return templates.get_template("report.html").render(
         profile=profile,
         environment=environment,
-        **_provenance(environment, experiments),
+        **provenance(environment, experiments),
         experiments=experiments,
-        seconds=_seconds(summary, experiments),
+        seconds=computing_time(summary, experiments),
         scoreboard=scoreboard,
-        counts=_counts(scoreboard, list(VERDICTS), BESIDE),
+        counts=_with_shares(_counts(scoreboard, list(VERDICTS), BESIDE), board),
         counted=headline_text(board) if scoreboard else "",
         verdicts=list(VERDICTS),
         kinds=list(KINDS),
-        beside=list(BESIDE),
+        beside=["agree", "as described", *BESIDE],
         claims=claims,
         claim_counts=_counts(claims, list(CLAIM_VERDICTS), ["identity"]),
         claim_verdicts=list(CLAIM_VERDICTS),
         papers=sections,
-        skipped=_skipped(summary),
+        skipped=skipped_for_want(summary),
         failures=[failure for entry in experiments for failure in entry["failures"]],
         style=_template("report.css"),
         script=_template("report.js"),
@@ -136,78 +143,6 @@ def render_report(profile_dir) -> str:
 
 def _template(name) -> str:
     return resources.files("kpca_lab.suite.render").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _experiments(profile_dir, found_records, summary) -> list[dict]:
-    """The experiments with records: their numbers of jobs and rows, command, time, and what failed."""
-    found = []
-    told = summary.get("experiments", {})
-    for path, records in found_records.items():
-        bad = records[records["status"] != "done"]
-        failures = bad[["experiment", "dataset", "split", "method", "selector", "status", "error"]]
-        fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
-        name = f"{path.parent.name}/{path.stem}"
-        own = told.get(name, {})
-        command = "" if name.startswith("custom/") else f"python -m experiments.run +experiment={name}"
-        found.append(
-            {
-                "name": name,
-                "command": own.get("command") or (command and f"{command} profile={profile_dir.name}"),
-                "jobs": records["job"].nunique(),
-                "rows": len(records),
-                "seconds": own.get("seconds") or float(fits.sum()),
-                "date": _day_and_time(own.get("date")),
-                "commit": _commit(own),
-                "failures": failures.drop_duplicates().to_dict("records"),
-            }
-        )
-    return found
-
-
-def _day_and_time(date) -> str:
-    """``2026-01-02T03:04:05+00:00`` as ``2026-01-02 03:04 UTC``."""
-    return f"{date[:16].replace('T', ' ')} UTC" if date else ""
-
-
-def _commit(entry) -> str:
-    """The commit that an experiment, or the last run, was computed with."""
-    changed = ", with changes" if entry.get("modified") else ""
-    return f"{entry['commit'][:12]}{changed}" if entry.get("commit") else ""
-
-
-def _provenance(environment, experiments) -> dict:
-    """First and last date, and the commits, of the experiments; of the last run where these are not told."""
-    told = [entry for entry in experiments if entry["date"]]
-    if not told and environment:
-        told = [{"date": _day_and_time(environment.get("date")), "commit": _commit(environment)}]
-    dates = sorted(entry["date"] for entry in told)
-    return {"dates": [dates[0], dates[-1]] if told else [], "commits": sorted({e["commit"] for e in told})}
-
-
-def _seconds(summary, experiments) -> str:
-    """What the profile took: as the runs say, else the sum of the fits."""
-    if isinstance(summary.get("seconds"), int | float):
-        return f"{duration(summary['seconds'])} of computing, summed over all jobs"
-    fits = sum(entry["seconds"] for entry in experiments)
-    return f"{duration(fits)} within the fits" if fits else ""
-
-
-def _skipped(summary) -> list[dict]:
-    """What was left out for want of data or a package: (experiments, command) by what is missing."""
-    found = []
-    for missing, (experiments, command) in sorted(summary.get("skipped", {}).items()):
-        found.append({"missing": missing, "experiments": experiments, "command": command})
-    return found
-
-
-def _lacking(paper, summary) -> list[str]:
-    """The items of a paper that lack data or a package, each with what is missing."""
-    lacking = {}
-    for missing, (experiments, _) in sorted(summary.get("skipped", {}).items()):
-        for name in experiments:
-            if name.startswith(f"{paper}/"):
-                lacking.setdefault(name.partition("/")[2], []).append(missing)
-    return [f"{item} ({', '.join(lacking[item])})" for item in sorted(lacking, key=_natural)]
 
 
 def _scoreboard(board, notes) -> list[dict]:
@@ -290,6 +225,15 @@ def _counts(rows, verdicts, beside) -> list[dict]:
     return found
 
 
+def _with_shares(counts, board) -> list[dict]:
+    """The counts with the shares of the results that agree, also with the texts as they stand."""
+    for row in counts:
+        found = headline(board).loc[row["paper"] or "all"]
+        for name, share in (("agree", found.agree), ("as described", found.agree_as_described)):
+            row["beside"][name] = "" if pd.isna(share) else f"{share:.0f} %"
+    return counts
+
+
 def _label(item) -> str:
     label = item_label(item)
     return label[0].upper() + label[1:]
@@ -319,7 +263,7 @@ def _printed_tables(profile_dir, paper, board, places) -> list[dict]:
     found = {}
     for item, rows in board[board.paper == paper].groupby("table", sort=False):
         found[item] = _table(profile_dir, paper, item, published_table(rows), places)
-    return [found[item] | {"printed": True} for item in sorted(found, key=_natural)]
+    return [found[item] | {"printed": True} for item in sorted(found, key=natural_order)]
 
 
 def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
@@ -333,7 +277,7 @@ def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
             table = summary_table(rows)[1].first(MOST_ROWS, f"{item}.csv")
             headings = [text.replace("_", " ") for text in table.headings]
             found.append(_table(profile_dir, paper, item, replace(table, headings=headings), []))
-    return sorted(found, key=lambda entry: _natural(entry["item"]))
+    return sorted(found, key=lambda entry: natural_order(entry["item"]))
 
 
 def _table(profile_dir, paper, item, table, places) -> dict:
@@ -363,27 +307,6 @@ def _figure(path, pictures) -> dict:
         "files": [f"../figures/{paper}/{file.name}" for file in files if file.exists()],
         **pictures.embedded(path),
     }
-
-
-def _natural(name) -> list:
-    """A key that puts table2 before table10."""
-    parts = slug(name).split("-")
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
-
-
-def _commands(paper, item, profile, experiments, summary) -> list[str]:
-    """What makes a table or figure again: its experiment, if it is one of its own, and the writing of it."""
-    make = {"table": "reproduce-tables", "figure": "reproduce-figures"}[item["kind"]]
-    # the summary knows experiments without records too
-    known = {name: entry["command"] for name, entry in summary.get("experiments", {}).items()}
-    known |= {entry["name"]: entry["command"] for entry in experiments}
-    name = f"{paper}/{item['item']}"
-    if name not in known:
-        # figure3_concrete and table1_all come from the records of figure3 and table1
-        name = next((other for other in known if name.startswith(f"{other}_")), None)
-    if name is None:
-        return [f"make {make} PROFILE={profile} ONLY={paper}"]
-    return [f"make {make} PROFILE={profile} ONLY={name}", known[name]]
 
 
 def main(arguments=None) -> None:

@@ -16,7 +16,7 @@ from kpca_lab.suite.judge.headline import headline_text
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.render import pictures, report
-from kpca_lab.suite.render.markdown import render_notes, slug
+from kpca_lab.suite.render.markdown import natural_order, render_notes, slug
 
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 
@@ -186,7 +186,7 @@ def test_every_figure_of_the_papers_has_a_title_of_its_own():
 
 
 def test_names_are_in_natural_order():
-    assert sorted(["table10", "table2_all", "table2"], key=report._natural) == [
+    assert sorted(["table10", "table2_all", "table2"], key=natural_order) == [
         "table2",
         "table2_all",
         "table10",

@@ -1,4 +1,4 @@
-"""What the report page says about the runs behind a profile: what, when, with which code, and what is missing."""
+"""What the report page says about the runs behind a profile: what, when, with which code, what is missing."""
 
 from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.render.markdown import natural_order

@@ -20,8 +20,10 @@ MOST_ROWS_FULL, MOST_ROWS_FORWARD = 10_000, 3_000
 MOST_BASIS_FORWARD = 200
 # Numbers that the blocks of a pass hold, whatever the size.
 BLOCK_BYTES = 64 * 2**20
-# Multiplications in a second: as few as a slow machine does, and more than any does.
-SLOW, FAST = 2e8, 1e12
+# Multiplications in a second, as few as a slow machine does.
+SLOW = 2e8
+# A large fit does so many times as many as a small one at most.
+MUCH_FASTER = 20
 # Passes of K-means, and rows it and the pivoting selectors choose among.
 KMEANS_PASSES, KMEANS_ROWS, PIVOT_ROWS = 15, 20_000, 50_000
 
@@ -199,9 +201,9 @@ class CostModel:
         return overhead + candidate.operations(n, self._task) / speed
 
     def hopeless(self, candidate: Candidate, seconds: float) -> bool:
-        """Whether a fit to all rows takes longer than this on any machine, or on this one as far as known."""
-        known = max(self._of_kind.values(), default=FAST / 20)
-        return candidate.operations(self._task.n_rows, self._task) / (20 * known) > seconds
+        """Whether a fit to all rows takes longer than this, were it many times faster than any so far."""
+        known = max(self._of_kind.values(), default=np.inf)
+        return candidate.operations(self._task.n_rows, self._task) / (MUCH_FASTER * known) > seconds
 
 
 def is_whole(number: Any) -> bool:

@@ -16,8 +16,8 @@ FIRST_ROWS, GROWTH, FEW_ROWS = 1000, 3, 5000
 DOUBT = 3.0
 # Of the time of the race, what the first round may take.
 FIRST_SHARE = 0.5
-# Of the budget, when the last fit must be done.
-ENDS = 0.9
+# Of the budget, when the last fit must be done, and what it may take.
+ENDS, FINAL_SHARE = 0.9, 0.45
 # Rows that judge errors and scores.
 JUDGES = 1000
 
@@ -118,7 +118,7 @@ class Race:
     def _time_left(self) -> float:
         """Seconds, less what the last fit may take."""
         known = [self.seconds(entry) for entry in self.ranked if entry.measured]
-        return self._budget.left(ENDS) - min([self._final_seconds, *known[:1]])
+        return self._budget.left(ENDS) - min([FINAL_SHARE * self._budget.seconds, *known[:1]])
 
     def _allowed(self) -> float:
         """Seconds that a fit to all rows may take; some times those of the cheapest if that takes longer."""

@@ -12,7 +12,7 @@ from kpca_lab.advice.candidates import Task, candidates_for, is_whole
 from kpca_lab.advice.check import Check, check_winner
 from kpca_lab.advice.judging import drawn, measuring
 from kpca_lab.advice.progress import Progress
-from kpca_lab.advice.race import Entry, Measured, Race, race_sizes
+from kpca_lab.advice.race import FINAL_SHARE, Entry, Measured, Race, race_sizes
 from kpca_lab.advice.suggestion import Suggestion, as_frame
 from kpca_lab.advice.table import Table, memory_limit, table_of
 from kpca_lab.advice.width import WidthChoice, choose_width
@@ -22,8 +22,8 @@ from kpca_lab.widths import resolve_gamma
 __all__ = ["search", "suggest"]
 
 KERNELS = ("rbf", "laplacian")
-# Shares of the budget: what choosing the width may take, and the last fit.
-WIDTH_SHARE, FINAL_SHARE = 0.15, 0.45
+# Of the budget, what choosing the width may take.
+WIDTH_SHARE = 0.15
 # In less time nothing can be compared.
 LEAST_BUDGET = 1.0
 

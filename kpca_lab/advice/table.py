@@ -150,11 +150,10 @@ def _sampled(source, y, budget, memory, rng, expected_rows) -> Table:
     seconds = (budget.spent - begun) / max(seen, 1)
     n_rows = seen if whole else max(source.known_rows or expected_rows or seen, seen)
     _, beside, rows = kept
-    if y is None:
-        beside = None
-    elif not is_row_source(y):
-        beside = _target(y, n_rows)[beside]
-    return Table(rows, beside, n_rows, source, seconds * n_rows, whole)
+    labels = beside if is_row_source(y) else _target(y, n_rows)
+    if labels is not None and labels is not beside:
+        labels = labels[beside]
+    return Table(rows, labels, n_rows, source, seconds * n_rows, whole)
 
 
 def _with_labels(source: RowSource, y: Any) -> Iterator[tuple[Any, np.ndarray | None]]:

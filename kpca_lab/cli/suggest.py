@@ -70,7 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     many.add_argument("--components", type=int, default=10, metavar="R", help="how many (10)")
     many.add_argument("--explain", type=float, metavar="SHARE", help="as many as explain this, such as 0.9")
     parser.add_argument("--tol", type=float, default=0.01, help="errors this near count as equal (0.01)")
-    parser.add_argument("--budget", type=_seconds, default=60.0, metavar="60s", help="time, such as 90s, 5m")
+    parser.add_argument(
+        "--budget", type=_seconds, default=60.0, metavar="60s", help="time once started: 90s, 5m"
+    )
     parser.add_argument("--memory", type=_bytes, metavar="2GB", help="beside the data; most of what is free")
     parser.add_argument("--kernel", choices=["rbf", "laplacian"], default="rbf")
     parser.add_argument(

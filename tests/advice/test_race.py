@@ -18,7 +18,9 @@ class Clock:
         return self.now
 
 
-def raced(candidates, error_of, *, seconds=60.0, speed=1e9, wrong=1.0, memory=1e12, tol=0.01, task=TASK):
+def raced(
+    candidates, error_of, *, seconds=60.0, speed=1e9, wrong=1.0, memory=1e12, tol=0.01, task=TASK, final=None
+):
     """Race candidates of a made-up error, whose fits take as long as their operations, or ``wrong`` times."""
     clock, calls = Clock(), []
     budget = Budget(seconds, clock)
@@ -37,7 +39,7 @@ def raced(candidates, error_of, *, seconds=60.0, speed=1e9, wrong=1.0, memory=1e
         task,
         measure,
         budget=budget,
-        final_seconds=0.3 * seconds,
+        final_seconds=0.3 * seconds if final is None else final,
         memory=memory,
         tol=tol,
         tell=lambda text: None,
@@ -67,6 +69,13 @@ def test_fits_that_take_longer_than_predicted_do_not_break_the_budget():
     race, budget, _ = raced(candidates_for(10**5, 5, "rbf", in_memory=True), error_by_size, wrong=10.0)
     assert budget.spent <= 60.0
     assert race.winner(budget.left()) is not None
+
+
+def test_where_no_fit_to_all_rows_can_be_had_in_time_candidates_are_compared_all_the_same():
+    task = Task(10**9, 10, 5, 5, 0.1, "rbf", 0)
+    for final in (1e-3, 1e6):  # a table of no time, and one whose reading takes far longer than the budget
+        race, _, _ = raced(candidates_for(10**9, 5, "rbf", False), error_by_size, task=task, final=final)
+        assert sum(bool(entry.measured) for entry in race.entries) > 5
 
 
 def test_of_equal_errors_the_cheapest_wins_and_of_others_the_least():

@@ -21,6 +21,9 @@ def natural_order(name) -> list:
 def render_notes(paper, text) -> Markup:
     """The notes on a paper as HTML: headings below those of the page, with ids ``notes-<paper>-<heading>``.
 
+    Nothing in them can lead or load from elsewhere: pictures stay text, and so do links that do not stay on
+    the page.
+
     Parameters
     ----------
     paper : str
@@ -32,11 +35,15 @@ def render_notes(paper, text) -> Markup:
     Markup
         Empty for an empty text.
     """
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "autolink"])
+    reader.validateLink = lambda address: address.startswith("#")
     tokens = reader.parse(text)
     for place, token in enumerate(tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 3, 6)}"
+        # the content policy of the page forbids styles within tags
+        if token.attrs.pop("style", "") == "text-align:right":
+            token.attrSet("class", "number")
         if token.type == "heading_open":
             token.attrSet("id", f"notes-{paper}-{slug(tokens[place + 1].content)}")
     html = reader.renderer.render(tokens, reader.options, {})

@@ -1,29 +1,40 @@
-"""One self-contained page of what a profile computed: scoreboard, claims, tables, figures, notes.
+"""The pages of what a profile computed: verdicts, claims, tables, figures, notes, runs of one's own.
 
-The page reads the files of ``results/<profile>`` only; what is missing is left out, with a line that says
-how to make it. It needs no network: style, script and pictures are within, and its content policy forbids
-the rest.
+``report/index.html`` shows all but the long tables, which have pages of their own beside it. The pages read
+the files of ``results/<profile>`` only; what is missing is left out, with a line that says how to make it.
+They need no network: style and script are within, pictures are the files of the profile, and the content
+policy forbids the rest.
 """
 
 import argparse
-import math
+import base64
+import hashlib
 import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import jinja2
-import pandas as pd
+from PIL import Image
 
 from kpca_lab.suite.engine.records_file import read_records
 from kpca_lab.suite.files import read_json, write_atomically
-from kpca_lab.suite.judge.headline import BESIDE, headline, headline_text
-from kpca_lab.suite.judge.published import KINDS, format_number, item_label
+from kpca_lab.suite.judge.headline import BESIDE, headline_text
+from kpca_lab.suite.judge.published import KINDS, item_label
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.judge.verdicts import VERDICTS
 from kpca_lab.suite.papers import paper_label, papers, titles
-from kpca_lab.suite.render.markdown import natural_order, render_notes, slug
-from kpca_lab.suite.render.pictures import Pictures
+from kpca_lab.suite.render import figures
+from kpca_lab.suite.render.cells import (
+    capital_label,
+    claim_rows,
+    counts,
+    deviations,
+    scoreboard_rows,
+    with_shares,
+)
+from kpca_lab.suite.render.markdown import natural_order, render_notes
+from kpca_lab.suite.render.own_runs import own_runs
 from kpca_lab.suite.render.runs import (
     commands_of,
     computing_time,
@@ -35,6 +46,7 @@ from kpca_lab.suite.render.runs import (
 from kpca_lab.suite.render.table import to_html
 from kpca_lab.suite.render.tables import MOST_ROWS, published_table, summary_table
 
+PAGE_ROWS = 50  # of the scoreboard at a time
 CLAIM_VERDICTS = ("holds", "fails", "not run")
 WORDS = {
     "blas": "BLAS",
@@ -44,12 +56,10 @@ WORDS = {
     "modified": "changes not committed",
     "setting": "settings as printed",
 }
-# what the scoreboard writes for a cell that is off; the page has a link instead
-READINGS = re.compile(r"^readings tried: \S+?(; |$)")
 
 
 def write_report(profile_dir) -> Path:
-    """Write ``<profile_dir>/report/index.html`` from the files of a profile.
+    """Write ``<profile_dir>/report/index.html``, and the pages beside it, from the files of a profile.
 
     Parameters
     ----------
@@ -72,13 +82,20 @@ def write_report(profile_dir) -> Path:
             f"There are no results in {profile_dir}: "
             f"run make reproduce-tables PROFILE={profile_dir.name} first."
         )
-    page = profile_dir / "report" / "index.html"
-    write_atomically(page, render_report(profile_dir).encode())
-    return page
+    folder, runs = profile_dir / "report", own_runs(profile_dir)
+    for figure in (figure for run in runs for figure in run["figures"]):
+        figures.save(figure["figure"], (folder / figure["source"]).with_suffix(""))
+    pages = render_report(profile_dir, runs)
+    for name, text in pages.items():
+        write_atomically(folder / name, text.encode())
+    for path in folder.glob("*.html"):
+        if path.name not in pages:  # of a table that is no longer there
+            path.unlink()
+    return folder / "index.html"
 
 
-def render_report(profile_dir) -> str:
-    """The page of `write_report` as text."""
+def render_report(profile_dir, runs=()) -> dict[str, str]:
+    """The pages of `write_report` as texts, by the names of their files; ``runs`` are those of one's own."""
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
     summary = read_json(profile_dir / "summary.json")
@@ -86,157 +103,106 @@ def render_report(profile_dir) -> str:
     experiments = experiments_of(profile_dir, records, summary)
     environment = read_json(profile_dir / "environment.json")
     notes = {name: render_notes(name, paper.notes) for name, paper in papers().items()}
-    board, claims = read_scoreboard(profile_dir), _claims(profile_dir)
-    scoreboard = [] if board is None else _scoreboard(board, notes)
-    places = [place for text in notes.values() for place in re.findall(r'id="(notes-[^"]+)"', text)]
-    places += [f"notes-{name}" for name in notes if notes[name]]
-    figures = sorted((profile_dir / "figures").glob("*/*.png"), key=lambda path: natural_order(path.stem))
-    pictures = Pictures(figures)
-    sections = []
-    for name in papers():
-        paper = {
-            "name": name,
-            "title": paper_label(name),
-            "tables": _printed_tables(profile_dir, name, board, places)
-            + _computed_tables(profile_dir, name, records, board),
-            "figures": [_figure(path, pictures) for path in figures if path.parent.name == name],
-            "notes": notes[name],
-            "lacking": lacking_items(name, summary),
-        }
-        for item in paper["tables"] + paper["figures"]:
-            item["commands"] = commands_of(name, item, profile, experiments, summary)
-        sections.append(paper)
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("kpca_lab.suite.render", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    templates.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
-    templates.filters["label"] = _label
-    shown = {(paper["name"], table["item"]) for paper in sections for table in paper["tables"]}
+    board, claims = read_scoreboard(profile_dir), claim_rows(profile_dir)
+    scoreboard = [] if board is None else scoreboard_rows(board, notes)
+    sections = [_section(profile_dir, name, board, records, notes, summary) for name in papers()]
+    shown = {(paper["name"], table["item"]) for paper in sections for table in paper["printed"]}
     for cell in scoreboard:
         cell["shown"] = (cell["paper"], cell["table"]) in shown
-    return templates.get_template("report.html").render(
-        profile=profile,
-        environment=environment,
-        **provenance(environment, experiments),
-        experiments=experiments,
-        seconds=computing_time(summary, experiments),
-        scoreboard=scoreboard,
-        counts=_with_shares(_counts(scoreboard, list(VERDICTS), BESIDE), board),
-        counted=headline_text(board) if scoreboard else "",
-        verdicts=list(VERDICTS),
-        kinds=list(KINDS),
-        beside=["agree", "as described", *BESIDE],
-        claims=claims,
-        claim_counts=_counts(claims, list(CLAIM_VERDICTS), ["identity"]),
-        claim_verdicts=list(CLAIM_VERDICTS),
-        papers=sections,
-        skipped=skipped_for_want(summary),
-        failures=[failure for entry in experiments for failure in entry["failures"]],
-        style=_template("report.css"),
-        script=_template("report.js"),
-    )
+    for paper in sections:
+        for item in paper["printed"] + paper["computed"] + paper["figures"]:
+            item["commands"] = commands_of(paper["name"], item, profile, experiments, summary)
+    numbers = with_shares(counts(scoreboard, list(VERDICTS), BESIDE), board)
+    claim_numbers = counts(claims, list(CLAIM_VERDICTS), ["identity"])
+    templates = _Templates(profile, numbers + claim_numbers)
+    pages = {
+        "index.html": templates.page(
+            "report.html",
+            environment=environment,
+            **provenance(environment, experiments),
+            experiments=experiments,
+            seconds=computing_time(summary, experiments),
+            scoreboard=scoreboard,
+            page_rows=PAGE_ROWS,
+            counts=numbers,
+            counted=headline_text(board) if scoreboard else "",
+            deviations=deviations(board),
+            verdicts=list(VERDICTS),
+            kinds=list(KINDS),
+            beside=["agree", "as described", *BESIDE],
+            claims=claims,
+            claim_counts=claim_numbers,
+            claim_verdicts=list(CLAIM_VERDICTS),
+            papers=sections,
+            own_runs=runs,
+            skipped=skipped_for_want(summary),
+            failures=[failure for entry in experiments for failure in entry["failures"]],
+        )
+    }
+    if scoreboard:
+        pages["scoreboard.html"] = templates.page("scoreboard.html", scoreboard=scoreboard)
+    for paper in sections:
+        for table in paper["computed"]:
+            pages[f"{paper['name']}-{table['item']}.html"] = templates.page(
+                "table.html", table=table, paper_title=paper["title"], back=f"data-{paper['name']}"
+            )
+    return pages
+
+
+class _Templates:
+    """The templates with what all pages have: style, script, and a policy that allows these two alone."""
+
+    def __init__(self, profile, numbers):
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("kpca_lab.suite.render", "templates"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+        )
+        environment.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
+        environment.filters["label"] = capital_label
+        self.environment = environment
+        # widths of the bars: the policy forbids styles within tags
+        shares = sorted({number for row in numbers for number in row["numbers"].values()})
+        widths = "".join(f".share-{number} {{ flex: {number}; }}\n" for number in shares)
+        look = _template("report.css") + widths
+        script = _template("report.js")
+        policy = (
+            f"default-src 'none'; img-src 'self' data:; style-src '{_hash(look)}'; "
+            f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+        )
+        self.common = {"profile": profile, "style": look, "script": script, "policy": policy}
+
+    def page(self, name, **values) -> str:
+        return self.environment.get_template(name).render(**self.common, **values)
 
 
 def _template(name) -> str:
     return resources.files("kpca_lab.suite.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _scoreboard(board, notes) -> list[dict]:
-    """The rows of the scoreboard with their numbers as printed texts and as keys to sort by."""
-    rows = []
-    for cell in board.to_dict("records"):
-        digits = 4 if pd.isna(cell["decimals"]) else int(cell["decimals"])
-        names = ("paper", "table", "row", "column", "kind", "verdict", "reading", "verdict_as_described")
-        rows.append(
-            {name: cell[name] for name in names}
-            | {
-                "paper_title": paper_label(cell["paper"]),
-                "table_label": _label(cell["table"]),
-                "published": _pair(cell["published"], cell["published_sd"], digits),
-                "published_key": _key(cell["published"]),
-                "ours": _pair(cell["ours"], cell["ours_sd"], digits),
-                "ours_key": _key(cell["ours"]),
-                "as_described": format_number(cell["as_described"], digits),
-                "as_described_key": _key(cell["as_described"]),
-                "trials": "" if pd.isna(cell["trials"]) else int(cell["trials"]),
-                "rank": VERDICTS.index(cell["verdict"]),
-                "note": READINGS.sub("", cell["note"]),
-                "anchor": _anchor(cell, notes),
-            }
-        )
-    return rows
+def _hash(text) -> str:
+    """How a content policy names a script or a style."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _anchor(cell, notes) -> str:
-    """The id of the notes on the table of a cell that is off, "" for other cells."""
-    if cell["verdict"] != "off" or not notes.get(cell["paper"]):
-        return ""
-    anchor = f"notes-{cell['paper']}-{slug(cell['table'])}"
-    return anchor if f'id="{anchor}"' in notes[cell["paper"]] else f"notes-{cell['paper']}"
-
-
-def _pair(value, sd, decimals) -> str:
-    """A mean with its deviation, as the papers print them."""
-    text = format_number(value, decimals)
-    return f"{text} ± {format_number(sd, decimals)}" if text and not pd.isna(sd) else text
-
-
-def _key(value) -> str:
-    return "" if pd.isna(value) or not math.isfinite(value) else repr(float(value))
-
-
-def _claims(profile_dir) -> list[dict]:
-    path = profile_dir / "claims.csv"
-    if not path.is_file():
-        return []
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
-    for row in rows:
-        row["paper_title"] = paper_label(row["paper"])
-        row["where"] = row.get("where", "")
-    return rows
-
-
-def _counts(rows, verdicts, beside) -> list[dict]:
-    """The number of rows by paper and verdict, and of all; those of some kinds are counted apart."""
-    found = []
-    for paper in [*papers(), ""]:
-        own = [row for row in rows if paper in ("", row["paper"])]
-        if own:
-            counted = [row["verdict"] for row in own if row["kind"] in ("result", "claim")]
-            apart = {}
-            for kind in beside:
-                told = [row["verdict"] for row in own if row["kind"] == kind]
-                told = [verdict for verdict in told if not verdict.startswith("not")]
-                good = [verdict for verdict in told if verdict not in ("off", "fails")]
-                apart[kind] = f"{len(good)} of {len(told)}" if told else ""
-            found.append(
-                {
-                    "paper": paper,
-                    "title": paper_label(paper) or "All papers",
-                    "numbers": {name: counted.count(name) for name in verdicts},
-                    "total": len(counted),
-                    "beside": apart,
-                }
-            )
-    return found
-
-
-def _with_shares(counts, board) -> list[dict]:
-    """The counts with the shares of the results that agree, also with the texts as they stand."""
-    for row in counts:
-        found = headline(board).loc[row["paper"] or "all"]
-        for name, share in (("agree", found.agree), ("as described", found.agree_as_described)):
-            row["beside"][name] = "" if pd.isna(share) else f"{share:.0f} %"
-    return counts
-
-
-def _label(item) -> str:
-    label = item_label(item)
-    return label[0].upper() + label[1:]
+def _section(profile_dir, name, board, records, notes, summary) -> dict:
+    """What the page says of a paper."""
+    places = [place for text in notes.values() for place in re.findall(r'id="(notes-[^"]+)"', text)]
+    places += [f"notes-{other}" for other in notes if notes[other]]
+    figures = sorted(
+        (profile_dir / "figures" / name).glob("*.png"), key=lambda path: natural_order(path.stem)
+    )
+    return {
+        "name": name,
+        "title": paper_label(name),
+        "printed": _printed_tables(profile_dir, name, board, places),
+        "computed": _computed_tables(profile_dir, name, records, board),
+        "figures": [_figure(path) for path in figures],
+        "notes": notes[name],
+        "lacking": lacking_items(name, summary),
+    }
 
 
 def _heading(titles, paper, item) -> str:
@@ -245,10 +211,10 @@ def _heading(titles, paper, item) -> str:
     names = ["_".join(parts[:length]) for length in range(len(parts), 0, -1)]
     name = next((name for name in names if (paper, name) in titles), None)
     if name is None:
-        return _label(item)
+        return capital_label(item)
     numbered = re.match("(table|figure)[0-9]+", item)
     if name != item:
-        label = _label(item)
+        label = capital_label(item)
     elif numbered:
         label = f"{'Plot of ' * item.startswith('table')}{item_label(numbered[0])}"
     else:
@@ -263,7 +229,7 @@ def _printed_tables(profile_dir, paper, board, places) -> list[dict]:
     found = {}
     for item, rows in board[board.paper == paper].groupby("table", sort=False):
         found[item] = _table(profile_dir, paper, item, published_table(rows), places)
-    return [found[item] | {"printed": True} for item in sorted(found, key=natural_order)]
+    return [found[item] for item in sorted(found, key=natural_order)]
 
 
 def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
@@ -281,7 +247,7 @@ def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
 
 
 def _table(profile_dir, paper, item, table, places) -> dict:
-    label = _label(item)
+    label = capital_label(item)
     title = table.title.removeprefix(f"{paper_label(paper)}, ") or label
     folder = profile_dir / "tables" / paper
     files = [f"{item}.{suffix}" for suffix in ("csv", "md", "tex")]
@@ -291,21 +257,24 @@ def _table(profile_dir, paper, item, table, places) -> dict:
         "label": label,
         "title": title[0].upper() + title[1:],
         "body": to_html(table, f"{paper_label(paper)}, {label}", places),
-        "printed": False,
         "files": [f"../tables/{paper}/{name}" for name in files if (folder / name).exists()],
     }
 
 
-def _figure(path, pictures) -> dict:
+def _figure(path) -> dict:
     paper = path.parent.name
     files = [path.with_suffix(f".{suffix}") for suffix in ("pdf", "png")]
+    with Image.open(path) as picture:
+        width, height = picture.size
     return {
         "kind": "figure",
         "item": path.stem,
-        "label": _label(path.stem),
+        "label": capital_label(path.stem),
         "title": _heading(titles(), paper, path.stem),
         "files": [f"../figures/{paper}/{file.name}" for file in files if file.exists()],
-        **pictures.embedded(path),
+        "source": f"../figures/{paper}/{path.name}",
+        "width": width,
+        "height": height,
     }
 
 

@@ -40,6 +40,7 @@ def make_profile(folder, *, pictures=True, cells=None):
     _write_claims(folder)
     _write_tables(folder)
     _write_records(folder)
+    _write_own_runs(folder)
     if pictures:
         _write_figures(folder)
     return folder
@@ -96,25 +97,45 @@ def _write_tables(folder):
         (own / f"table{number}.csv").write_text("row,column\n")
 
 
+ROW = dict.fromkeys(COLUMNS, "") | {
+    "experiment": "washizawa2012/table1",
+    "dataset": "artificial2d",
+    "split": 0,
+    "seed": 0,
+    "method": "subset",
+    "selector": "random",
+    "m": 50,
+    "r": 5,
+    "parameters": "{}",
+    "metric": "distance",
+    "value": 0.1,
+    "seconds": 0.5,
+    "status": "done",
+    "job": "a",
+}
+
+
+def _write_own_runs(folder):
+    """Two data sets, one of them the user's own, and a method that the project does not have."""
+    own = folder / "custom"
+    own.mkdir()
+    rows = [
+        ROW
+        | {"experiment": "custom/mine", "dataset": dataset, "method": method, "m": m, "job": f"{method}{m}"}
+        | {"metric": metric, "value": value / m}
+        for dataset in ("artificial2d", "my_table")
+        for method in ("subset", "my_method")
+        for m in (10, 20)
+        for metric, value in (("empirical_error", 2.0), ("runtime", 0.1))
+    ]
+    pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(own / "mine.csv", index=False)
+    (own / "mine_table.csv").write_text("method,empirical_error\n")
+
+
 def _write_records(folder):
     own = folder / "records" / "washizawa2012"
     own.mkdir(parents=True)
-    base = dict.fromkeys(COLUMNS, "") | {
-        "experiment": "washizawa2012/table1",
-        "dataset": "artificial2d",
-        "split": 0,
-        "seed": 0,
-        "method": "subset",
-        "selector": "random",
-        "m": 50,
-        "r": 5,
-        "parameters": "{}",
-        "metric": "distance",
-        "value": 0.1,
-        "seconds": 0.5,
-        "status": "done",
-        "job": "a",
-    }
+    base = ROW
     bad = base | {
         "status": "memory",
         "error": "MemoryError: too large",

@@ -1,12 +1,15 @@
 """The report page in a real browser: filters, sorting, keyboard, phone, dark, print, no network."""
 
+import base64
 import json
+import re
 import shutil
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from report_profile import make_profile
 
-from kpca_lab.suite.render.report import write_report
+from kpca_lab.suite.render.report import PAGE_ROWS, write_report
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
@@ -34,7 +37,7 @@ pytestmark = pytest.mark.skipif(
     not (BROWSER and DRIVER), reason="no browser: install Debian's chromium and chromium-driver"
 )
 
-VISIBLE = "return [...document.querySelectorAll('#cells tbody tr')].filter(row => !row.hidden)"
+VISIBLE = "return [...document.querySelectorAll('#cells tbody tr')]"
 # The least contrast of all texts, with its element (colours are opaque, so the first behind it counts).
 CONTRAST = """
 const part = v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
@@ -83,7 +86,7 @@ def page(driver, address):
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     driver.get("about:blank")  # so that the address with another fragment is loaded anew
-    driver.get(address)
+    driver.get(f"{address}?cells.rows=all")
     yield driver
     errors = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     assert not errors
@@ -106,6 +109,16 @@ def head(page, name):
     return page.find_element(By.XPATH, f"//table[@id='cells']//th[button='{name}']")
 
 
+def show_all_rows(page):
+    Select(field(page, "rows")).select_by_value("all")
+
+
+def phone(page, width):
+    size = {"width": width, "height": 800, "deviceScaleFactor": 2, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.refresh()
+
+
 def choose_scheme(page, scheme):
     feature = {"name": "prefers-color-scheme", "value": scheme}
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
@@ -116,7 +129,7 @@ def test_filters_by_verdict_and_says_how_many(page):
     Select(field(page, "verdict")).select_by_value("off")
     shown = attribute(page, "verdict")
     assert set(shown) == {"off"}
-    assert page.find_element(By.ID, "cells-count").text == f"{len(shown)} of {everything} shown"
+    assert page.find_element(By.ID, "cells-count").text == f"{len(shown)} of {everything} rows"
 
 
 def test_filters_add_up_and_can_be_undone(page):
@@ -129,7 +142,8 @@ def test_filters_add_up_and_can_be_undone(page):
     assert all("table 1" in text and "k-means" in text and "nyström" in text for text in shown)
     page.find_element(By.CSS_SELECTOR, "#filter-cells [type=reset]").click()
     # the page filters again only after the form has been emptied
-    WebDriverWait(page, 10).until(lambda page: len(cells(page, 0)) == everything)
+    told = f"{everything} of {everything} rows"
+    WebDriverWait(page, 10).until(lambda page: page.find_element(By.ID, "cells-count").text == told)
 
 
 def test_paper_narrows_the_tables_on_offer(page):
@@ -168,16 +182,64 @@ def test_segment_of_a_bar_chooses_paper_and_verdict(page):
     segment = page.find_element(By.CSS_SELECTOR, "a[data-paper=zhang2010][data-verdict=off]")
     number = int(segment.get_attribute("title").split(": ")[1].split()[0])
     segment.send_keys(Keys.ENTER)
+    show_all_rows(page)
     assert page.current_url.endswith("#scoreboard")
     page.execute_async_script("setTimeout(arguments[0], 50)")
     assert set(zip(attribute(page, "paper"), attribute(page, "verdict"))) == {("zhang2010", "off")}
     assert len(cells(page, 0)) == number
 
 
+def test_the_scoreboard_comes_in_pages(page, address):
+    everything = [tuple(row) for row in zip(cells(page, 2), cells(page, 3), cells(page, 5))]
+    page.get(address)
+    seen = []
+    while True:
+        shown = [tuple(row) for row in zip(cells(page, 2), cells(page, 3), cells(page, 5))]
+        assert len(shown) <= PAGE_ROWS
+        seen += shown
+        following = page.find_element(By.XPATH, "//p[@id='cells-pages']/button[.='Next']")
+        if not following.is_enabled():
+            break
+        page.execute_script("arguments[0].click()", following)
+    assert seen == everything and len(seen) > 2 * PAGE_ROWS
+
+
+def test_the_address_keeps_filters_order_and_page(page, address):
+    page.get(address)
+    Select(field(page, "kind")).select_by_value("setting")
+    button = head(page, "Ours").find_element(By.TAG_NAME, "button")
+    for _ in range(2):
+        button.send_keys(Keys.ENTER)
+    following = page.find_element(By.XPATH, "//p[@id='cells-pages']/button[.='Next']")
+    page.execute_script("arguments[0].click()", following)
+    Select(field(page, "verdict", "filter-claims")).select_by_value("fails")
+    kept = parse_qs(urlsplit(page.current_url).query)
+    assert kept == {
+        "cells.kind": ["setting"],
+        "cells.sort": ["-7"],
+        "cells.page": ["2"],
+        "claims-table.verdict": ["fails"],
+    }
+    before = cells(page, 6)
+    sent = page.current_url
+    page.get("about:blank")
+    page.get(sent)
+    assert cells(page, 6) == before and set(attribute(page, "kind")) == {"setting"}
+    assert head(page, "Ours").get_attribute("aria-sort") == "descending"
+    assert page.find_element(By.ID, "claims-table-count").text == "1 of 3 rows"
+
+
+def test_an_address_that_makes_no_sense_shows_everything(page, address):
+    everything = len(cells(page, 0))
+    page.get(f"{address}?cells.rows=all&cells.verdict=wrong&cells.sort=99&cells.page=-7&other=1")
+    assert len(cells(page, 0)) == everything
+
+
 def test_counts_choose_paper_and_verdict_too(page):
     count = page.find_element(By.CSS_SELECTOR, "td.number a[data-paper=zhang2010][data-verdict=exact]")
     number = int(count.text)
     count.send_keys(Keys.ENTER)
+    show_all_rows(page)
     page.execute_async_script("setTimeout(arguments[0], 50)")
     assert set(zip(attribute(page, "paper"), attribute(page, "verdict"))) == {("zhang2010", "exact")}
     assert len(cells(page, 0)) == number
@@ -185,7 +247,7 @@ def test_counts_choose_paper_and_verdict_too(page):
 
 def test_claims_are_filtered_apart_from_the_cells(page):
     Select(field(page, "verdict", "filter-claims")).select_by_value("fails")
-    assert page.find_element(By.ID, "claims-table-count").text == "1 of 3 shown"
+    assert page.find_element(By.ID, "claims-table-count").text == "1 of 3 rows"
     assert len(set(attribute(page, "verdict"))) > 1
 
 
@@ -193,9 +255,7 @@ def test_link_of_a_cell_that_is_off_opens_the_notes(page):
     notes = page.find_element(By.ID, "notes-washizawa2012")
     assert not notes.get_property("open")
     Select(field(page, "verdict")).select_by_value("off")
-    page.find_element(By.CSS_SELECTOR, "#cells tr:not([hidden]) a[href^='#notes-washizawa2012']").send_keys(
-        Keys.ENTER
-    )
+    page.find_element(By.CSS_SELECTOR, "#cells a[href^='#notes-washizawa2012']").send_keys(Keys.ENTER)
     page.execute_async_script("setTimeout(arguments[0], 50)")
     assert notes.get_property("open")
 
@@ -227,22 +287,79 @@ def test_nothing_is_asked_of_the_network(driver, address):
     assert all(url.startswith(("file:", "data:")) for url in asked)
 
 
-def test_pictures_are_shown(page):
+def test_pictures_load_when_they_come_into_view(page):
+    page.execute_script("document.images[document.images.length - 1].scrollIntoView()")
+    last = "return document.images[document.images.length - 1].naturalWidth"
+    WebDriverWait(page, 10).until(lambda page: page.execute_script(last) > 0)
+    page.execute_script("for (const image of document.images) image.loading = 'eager'")
+    loaded = "return [...document.images].every(image => image.complete)"
+    WebDriverWait(page, 10).until(lambda page: page.execute_script(loaded))
     widths = page.execute_script("return [...document.images].map(image => image.naturalWidth)")
     assert widths and all(width > 0 for width in widths)
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("width", [320, 390, 768, 1400])
 def test_narrow_screens_need_no_sideways_scrolling(page, width):
-    size = {"width": width, "height": 800, "deviceScaleFactor": 2, "mobile": True}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    page.refresh()
+    phone(page, width)
     page.execute_script("document.querySelectorAll('details').forEach(node => { node.open = true; })")
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
     wide = page.execute_script("""
-        const out = node => node.getBoundingClientRect().right > innerWidth + 1 && !node.closest('.box, pre');
+        const beyond = node => node.getBoundingClientRect().right > innerWidth + 1;
+        const out = node => beyond(node) && !node.closest('.box, pre, svg');
         return [...document.querySelectorAll('main *')].filter(out).map(node => node.outerHTML)""")
     assert wide == []
+
+
+def test_a_phone_reaches_every_section(page):
+    phone(page, 390)
+    contents = page.find_element(By.CSS_SELECTOR, "nav.contents summary")
+    last = page.find_element(By.CSS_SELECTOR, "nav.contents a[href='#environment']")
+    page.execute_script("scrollTo(0, 5000)")
+    assert contents.is_displayed() and not last.is_displayed()
+    contents.click()
+    assert last.is_displayed()
+    last.click()
+    assert page.current_url.endswith("#environment") and not last.is_displayed()
+    page.execute_async_script("setTimeout(arguments[0], 50)")
+    top = "return document.getElementById('environment').getBoundingClientRect().top"
+    assert 0 < page.execute_script(top) < 800
+
+
+def test_a_phone_shows_figures_whole_and_numbers_in_view(page):
+    phone(page, 390)
+    out = page.execute_script("""
+        const numbers = [...document.querySelectorAll('#cells td.number, .bars td.number')];
+        const rows = [...document.querySelectorAll('.printed tbody tr')];
+        const first = rows.map(row => row.querySelector('.number'));
+        const beyond = node => node && node.getBoundingClientRect().left > innerWidth - 40;
+        const cut = image => image.getBoundingClientRect().right > innerWidth;
+        return [[...numbers, ...first].filter(beyond).length, [...document.images].filter(cut).length]""")
+    assert out == [0, 0]
+
+
+def test_figures_are_as_wide_as_the_page(page):
+    size = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    widths = page.execute_script("""
+        const wide = [...document.images].filter(image => image.getAttribute('width') >= 1400);
+        return wide.map(image => image.getBoundingClientRect().width)""")
+    content = page.execute_script("return document.querySelector('main h2').getBoundingClientRect().width")
+    assert widths and all(width > content - 30 for width in widths)
+
+
+def test_no_other_script_or_style_is_obeyed(page):
+    page.execute_script("""
+        document.body.insertAdjacentHTML('beforeend',
+          '<p id="probe" style="color: rgb(1, 2, 3)" onclick="window.obeyed = 1">x</p>');
+        document.getElementById('probe').click();
+        const script = document.createElement('script');
+        script.textContent = 'window.obeyed = 2';
+        document.body.append(script);""")
+    color = "return getComputedStyle(document.getElementById('probe')).color"
+    assert page.execute_script(color) != "rgb(1, 2, 3)"
+    assert page.execute_script("return window.obeyed") is None
+    refused = [entry["message"] for entry in page.get_log("browser")]
+    assert len(refused) == 3 and all("Content Security Policy" in message for message in refused)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -263,7 +380,7 @@ def test_dark_and_light_differ(page):
 
 def test_print_shows_everything_but_the_controls(page):
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    for selector in ("nav.contents", ".filters", ".copy"):
+    for selector in ("nav.contents", ".filters", ".copy", "#cells"):
         assert not page.find_element(By.CSS_SELECTOR, selector).is_displayed()
     within = "return document.querySelector('#notes-washizawa2012 .notes').getBoundingClientRect().height"
     assert page.execute_script(within) > 100
@@ -279,6 +396,7 @@ def test_printing_opens_what_is_closed_and_closes_it_again(page):
         addEventListener('beforeprint', count);""")
     closed = len(page.find_elements(By.CSS_SELECTOR, "details:not([open])"))
     assert closed > 0
-    page.execute_cdp_cmd("Page.printToPDF", {})
+    printed = page.execute_cdp_cmd("Page.printToPDF", {})["data"]
+    assert 3 < len(re.findall(rb"/Type */Page\b", base64.b64decode(printed))) < 40
     assert page.execute_script("return window.during") == 0
     assert len(page.find_elements(By.CSS_SELECTOR, "details:not([open])")) == closed

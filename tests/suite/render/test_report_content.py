@@ -1,8 +1,8 @@
 """What the report page holds, read as text."""
 
 import base64
+import hashlib
 import html
-import io
 import json
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ from report_profile import make_profile
 from kpca_lab.suite.judge.headline import headline_text
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
-from kpca_lab.suite.render import pictures, report
+from kpca_lab.suite.render import cells, report
 from kpca_lab.suite.render.markdown import natural_order, render_notes, slug
 
 VOID = {"meta", "link", "img", "input", "br", "hr"}
@@ -40,6 +40,9 @@ class Structure(HTMLParser):
             self.headings.append(int(tag[1]))
         if tag == "img":
             self.images.append(attributes)
+
+    def handle_startendtag(self, tag, attributes):
+        pass  # of a drawing
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -80,24 +83,80 @@ def test_headings_never_skip_a_level_downwards(structure):
     assert all(after <= before + 1 for before, after in zip(structure.headings, structure.headings[1:]))
 
 
-def test_nothing_comes_from_elsewhere(page):
-    assert not re.search(r"""(?:src|href)\s*=\s*["'](?:https?:)?//""", page)
-    assert "url(" not in page and "@import" not in page
-    assert "default-src 'none'" in page
+def test_nothing_comes_from_elsewhere(profile):
+    for page in (profile / "report").glob("*.html"):
+        text = html.unescape(page.read_text(encoding="utf-8"))
+        assert not re.search(r"""(?:src|href)\s*=\s*["'](?:https?:)?//""", text)
+        assert "url(" not in text and "@import" not in text
+        assert "default-src 'none'" in text and "unsafe" not in text
 
 
-def test_every_published_cell_is_shown_as_printed(page):
-    cells = page.split('id="cells"')[1].split("</table>")[0]
-    assert cells.count("<tr data-paper") == len(load_published())
-    text = html.unescape(cells)
-    assert "1.0025 ± 0.0019" in text
-    assert "4.57e-5" in text
+def test_the_policy_names_style_and_script_by_their_hashes(page):
+    policy = html.unescape(re.search('Policy" content="([^"]*)"', page)[1])
+    for tag in ("style", "script"):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert not re.search(r"<[^>]* (?:style|on\w+)=", page)
+
+
+def test_every_published_cell_is_shown_as_printed(page, profile):
+    everything = (profile / "report" / "scoreboard.html").read_text(encoding="utf-8")
+    assert everything.count("<tr data-paper") == len(load_published())
+    on_page = page.split('id="cells"')[1].split("</template>")[0]
+    assert on_page.count("<tr data-paper") == len(load_published())
+    assert on_page.split("</table>")[0].count("<tr data-paper") == report.PAGE_ROWS
+    for text in map(html.unescape, (everything, on_page)):
+        assert "1.0025 ± 0.0019" in text
+        assert "4.57e-5" in text
+
+
+def test_every_result_that_was_compared_is_in_the_first_picture(page, profile):
+    board = read_scoreboard(profile)
+    compared = board[(board.kind == "result") & ~board.verdict.str.startswith("not") & (board.published != 0)]
+    drawn = cells.deviations(board)
+    assert drawn["cells"] == len(compared) == sum(len(row["dots"]) for row in drawn["rows"])
+    picture = page.split('<figure id="deviations">')[1].split("</figure>")[0]
+    assert picture.count("<title>") == len(compared)
+    exact = [dot["x"] for row in drawn["rows"] for dot in row["dots"] if dot["text"].endswith("(+0 %)")]
+    assert exact and set(exact) == {50.0}
+
+
+@pytest.mark.parametrize("percent", [0.01, 1, 10, 100, 1e6])
+def test_deviations_are_drawn_the_same_to_both_sides_and_within_the_picture(percent):
+    left, right = cells._place(-percent), cells._place(percent)
+    assert 50 - left == pytest.approx(right - 50)
+    assert 0 < left < 50 < right < 100
+
+
+def test_own_runs_are_shown_with_added_methods_and_data_sets(page, profile):
+    part = page.split('id="your-runs"')[1].split("</section>")[0]
+    assert "my_method" in part and "my_table" in part and "artificial2d" in part
+    assert 'href="../custom/mine.csv"' in part and 'href="../custom/mine_table.csv"' in part
+    pictures = re.findall('<img src="([^"]+)"', part)
+    assert pictures == ["runs/mine-artificial-2d.png", "runs/mine-my-table.png"]
+    assert all((profile / "report" / name).is_file() for name in pictures)
+
+
+def test_a_damaged_file_of_own_runs_is_told_and_the_page_written(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
+    (folder / "custom" / "broken.csv").write_text("neither,columns\n1,2\n")
+    page = report.write_report(folder).read_text(encoding="utf-8")
+    assert 'id="run-broken"' in page and 'id="run-mine"' in page
+
+
+def test_pages_of_tables_that_are_gone_are_removed(tmp_path):
+    folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
+    page = report.write_report(folder)
+    (old := page.with_name("washizawa2012-gone.html")).write_text("")
+    report.write_report(folder)
+    assert not old.exists() and page.with_name("washizawa2012-table1_all.html").exists()
 
 
 def test_only_results_are_counted_and_settings_have_a_column(page, profile):
     board = read_scoreboard(profile)
-    rows = report._scoreboard(board, {})
-    for entry in report._counts(rows, list(report.VERDICTS), ["setting"]):
+    rows = cells.scoreboard_rows(board, {})
+    for entry in cells.counts(rows, list(report.VERDICTS), ["setting"]):
         own = board[board.paper.eq(entry["paper"]) | (entry["paper"] == "")]
         assert entry["total"] == (own.kind == "result").sum() == sum(entry["numbers"].values())
         judged = own[(own.kind == "setting") & ~own.verdict.str.startswith("not")].verdict
@@ -108,8 +167,8 @@ def test_only_results_are_counted_and_settings_have_a_column(page, profile):
 
 
 def test_readings_stand_beside_the_text_as_described(page):
-    cells = page.split('id="cells"')[1].split("</table>")[0]
-    assert "<td>chosen of 3</td>" in cells and "<td>as described</td>" in cells
+    shown = page.split('id="cells"')[1].split("</template>")[0]
+    assert ">chosen of 3</td>" in shown and ">as described</td>" in shown
     tables = page.split('class="table-page"')[1:]
     assert any("<td>as described</td>" in part.split("</table>")[0] for part in tables)
 
@@ -144,15 +203,15 @@ def test_tables_are_in_natural_order(page):
     assert places == sorted(places)
 
 
-def test_what_else_was_computed_comes_last_and_closed(page):
+def test_what_else_was_computed_comes_last_on_pages_of_its_own(page):
     figure = page.index('id="figure-washizawa2012-figure3"')
     for item in ("table1_all", "figure3"):
-        assert page.index(f'<details id="data-washizawa2012-{item}">') > figure
+        assert page.index(f'<a href="washizawa2012-{item}.html">') > figure
 
 
 def test_papers_and_tables_are_named_in_words(page):
-    cells = page.split('id="cells"')[1].split("</table>")[0]
-    assert '<td>Washizawa 2012</td><td><a href="#table-washizawa2012-table1">Table 1</a></td>' in cells
+    shown = page.split('id="cells"')[1].split("</template>")[0]
+    assert '<td>Washizawa 2012</td><td><a href="#table-washizawa2012-table1">Table 1</a></td>' in shown
     assert ">Washizawa 2012, Table 1</option>" in page
     assert '<li><a href="#figure-washizawa2012-figure3">Figure 3</a></li>' in page
 
@@ -193,49 +252,48 @@ def test_names_are_in_natural_order():
     ]
 
 
-def test_pictures_are_embedded_with_a_text(structure):
+def test_pictures_are_files_that_load_when_they_come_into_view(structure, profile):
     assert structure.images
     for image in structure.images:
-        assert image["src"].startswith("data:image/png;base64,")
-        assert len(image["alt"]) > 10
-        with Image.open(io.BytesIO(base64.b64decode(image["src"].partition(",")[2]))) as picture:
-            assert abs(picture.width / picture.height - int(image["width"]) / int(image["height"])) < 0.02
-
-
-def test_pictures_shrink_to_the_limit(profile, monkeypatch):
-    total = sum(path.stat().st_size for path in (profile / "figures").glob("*/*.png"))
-    monkeypatch.setattr(pictures, "PICTURES_LIMIT", 0.6 * total)
-    paths = list((profile / "figures").glob("*/*.png"))
-    found = [pictures.Pictures(paths).embedded(path) for path in paths]
-    kept = sum(len(base64.b64decode(entry["uri"].partition(",")[2])) for entry in found)
-    assert kept <= 0.6 * total
+        assert image["loading"] == "lazy" and len(image["alt"]) > 10
+        with Image.open(profile / "report" / image["src"]) as picture:
+            assert picture.size == (int(image["width"]), int(image["height"]))
 
 
 def test_same_files_give_the_same_page(profile, page):
-    assert report.render_report(profile) == page
+    assert report.write_report(profile).read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize(
     "missing",
-    ["environment.json", "summary.json", "scoreboard.csv", "claims.csv", "tables", "figures", "records"],
+    [
+        "environment.json",
+        "summary.json",
+        "scoreboard.csv",
+        "claims.csv",
+        "tables",
+        "figures",
+        "records",
+        "custom",
+    ],
 )
 def test_missing_parts_leave_a_page(tmp_path, missing):
-    folder = make_profile(tmp_path / "quick", pictures=missing == "records")
+    folder = make_profile(tmp_path / "quick", pictures=missing == "records", cells=5)
     path = folder / missing
     if path.exists():
         path.rename(tmp_path / "away")
     found = Structure()
-    found.feed(report.render_report(folder))
+    found.feed(report.render_report(folder)["index.html"])
     assert not found.open
     assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
 
 
 def test_every_experiment_tells_when_and_with_what_code_it_was_computed(tmp_path):
-    folder = make_profile(tmp_path / "quick", pictures=False)
+    folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
     told = {"date": "2026-02-03T04:05:06+00:00", "commit": "fedcba9876543210", "modified": False}
     own = {"jobs": 2, "seconds": 1.0, "command": "c"} | told
     (folder / "summary.json").write_text(json.dumps({"experiments": {"washizawa2012/table1": own}}))
-    page = report.render_report(folder)
+    page = report.render_report(folder)["index.html"]
     assert "<dd>2026-02-03 04:05 UTC</dd>" in page and "<dd>commit fedcba987654</dd>" in page
 
 
@@ -266,3 +324,13 @@ def test_notes_have_ids_tables_and_no_html():
     assert '<h5 id="notes-p-table-1">' in found
     assert "<td>1</td>" in found and 'class="box tall"' in found
     assert "<script>" not in found
+
+
+def test_notes_neither_lead_nor_load_from_elsewhere():
+    text = (
+        "![x](https://a.example/x.png) [y](https://a.example/y) <https://a.example/z> [in](#here)\n\n"
+        "| a | b |\n|--:|---|\n| ![x](//a.example/x.png) | [y](file:///y) |\n"
+    )
+    found = str(render_notes("p", text))
+    assert "src=" not in found and re.findall('href="([^"]*)"', found) == ["#here"]
+    assert "style=" not in found and 'class="number"' in found

@@ -1,6 +1,6 @@
 """Arithmetic on the rows of arrays and sparse matrices that keeps its digits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ __all__ = [
 ]
 
 BLOCK_BYTES = 16 * 2**20
+# Elementwise work goes through a block in pieces that stay in the processor's cache.
+PIECE_BYTES = 2**20
 # The central point is the median of at most this many rows, evenly spaced.
 MEDIAN_ROWS = 1001
 # The mean is given up when it lies this many times farther from the median than the rows usually do.
@@ -109,7 +111,8 @@ def central_point(X: Rows) -> np.ndarray:
 def _median(X: np.ndarray) -> np.ndarray:
     """The lower median of each column, a value that occurs in it."""
     middle = (len(X) - 1) // 2
-    return np.partition(np.asarray(X, dtype=np.float64), middle, axis=0)[middle]
+    # Columns with many equal values take a partition several times as long.
+    return np.sort(np.array(X.T, dtype=np.float64, order="C"), axis=1)[:, middle]
 
 
 def _sparse_median(X: Rows) -> np.ndarray:
@@ -137,7 +140,9 @@ def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
     return X - sparse.csr_array((np.tile(origin[columns], n), places, starts), shape=X.shape)
 
 
-def measure_close_pairs(values: np.ndarray, A: Rows, B: Rows, gamma: float, largest: float) -> None:
+def measure_close_pairs(
+    values: np.ndarray, A: Rows, B: Rows | Callable[[], Rows], gamma: float, largest: float
+) -> None:
     """Recompute from differences those of the ``values``, ``-gamma d^2``, that rounding has spoilt; in place.
 
     Computed as ``2 <a, b> - |a|^2 - |b|^2`` they carry an error of ``largest``, the largest
@@ -148,21 +153,31 @@ def measure_close_pairs(values: np.ndarray, A: Rows, B: Rows, gamma: float, larg
     ----------
     values : ndarray of shape (n, m)
     A, B : rows between which the distances are
+        ``B`` may be a function without arguments that gives them, where they are not at hand.
     gamma : float
     largest : float
     """
     limit = CLOSE * largest
     if largest > TOLERATED:
         limit = max(limit, np.log(largest / TOLERATED))
-    close = values > -limit
-    n_close = np.count_nonzero(close)
-    if not n_close:
-        return
-    if 4 * n_close > values.size and not sparse.issparse(A) and not sparse.issparse(B):
-        values[...] = cdist(A, B, "sqeuclidean")
-        values *= -gamma
+    for part in row_blocks(len(values), 8 * values.shape[1], PIECE_BYTES):
+        near = np.flatnonzero(values[part].max(axis=1, initial=-np.inf) > -limit) + part.start
+        if len(near):
+            B = B() if callable(B) else B
+            _measure_pairs(values, near, limit, A, B, gamma)
+
+
+def _measure_pairs(
+    values: np.ndarray, near: np.ndarray, limit: float, A: Rows, B: Rows, gamma: float
+) -> None:
+    """Recompute the values above ``-limit`` in the rows ``near``."""
+    close = values[near] > -limit
+    n_close = int(np.count_nonzero(close))
+    if 4 * n_close > close.size and not sparse.issparse(A) and not sparse.issparse(B):
+        values[near] = -gamma * cdist(A[near], B, "sqeuclidean")
         return
     rows, columns = np.divmod(np.flatnonzero(close), values.shape[1])
-    for part in row_blocks(len(rows), 8 * A.shape[1]):
+    rows = near[rows]
+    for part in row_blocks(n_close, 8 * A.shape[1]):
         difference = A[rows[part]] - B[columns[part]]
         values[rows[part], columns[part]] = -gamma * row_squares(difference)

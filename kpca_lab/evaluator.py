@@ -23,17 +23,26 @@ class CoreEvaluator:
     ----------
     kernel : Kernel
     points : array of shape (n_points, n_features)
+    n_beside : int
+        Number of columns that :meth:`fill` leaves room for beside the core.
     """
 
-    def __init__(self, kernel: Kernel, points):
-        self.kernel, self.points = kernel, points
+    def __init__(self, kernel: Kernel, points, n_beside: int = 0):
+        self.kernel, self.points, self.n_beside = kernel, points, n_beside
         self._direct = kernel.name == "rbf" and not sparse.issparse(points)
         self._buffers = threading.local()  # one model may serve several threads
         if self._direct:
-            self._shifted = shifted(points, kernel.origin)
-            self._squares = -kernel.gamma * row_squares(self._shifted)
-            ones = np.ones(len(self._squares))
-            self._right = np.column_stack([2 * kernel.gamma * self._shifted, ones, self._squares]).T
+            moved = shifted(points, kernel.origin)
+            self._squares = -kernel.gamma * row_squares(moved)
+            m, d = moved.shape
+            self._right = np.zeros((d + 2, m + n_beside))
+            np.multiply(moved.T, 2 * kernel.gamma, out=self._right[:d, :m])
+            self._right[d:, :m] = np.ones(m), self._squares
+
+    def rows(self, samples) -> Iterator[slice]:
+        """Slices of ``samples`` that are worth being taken together."""
+        width = max(self.points.shape[0], samples.shape[-1])
+        return row_blocks(samples.shape[0], 8 * width, min(BLOCK_BYTES, BLOCK_ROWS * 8 * width))
 
     def blocks(self, samples, *, keep_buffers: bool = True) -> Iterator[tuple[slice, np.ndarray]]:
         """The core in blocks of rows, with the slice of ``samples`` that each belongs to.
@@ -41,32 +50,60 @@ class CoreEvaluator:
         The caller may overwrite a block; the next one overwrites it anyway. Buffers are kept for the next
         call, if it is not to be the last one.
         """
-        width = max(self.points.shape[0], samples.shape[-1])
-        for rows in row_blocks(samples.shape[0], 8 * width, min(BLOCK_BYTES, BLOCK_ROWS * 8 * width)):
+        for rows in self.rows(samples):
             yield rows, self.core(samples[rows])
         if not keep_buffers:
             vars(self._buffers).clear()
 
     def core(self, samples) -> np.ndarray:
         """The core for some samples, in a buffer that the next call overwrites."""
-        if not self._direct or TABLE_IN_USE.get() is not None or sparse.issparse(samples):
+        if not self._computes_directly(samples):
             return self.kernel.core(samples, self.points)
-        n, d = samples.shape
-        buffers, gamma, origin = vars(self._buffers), self.kernel.gamma, self.kernel.origin
-        if not buffers or n > len(buffers["left"]):
-            buffers.update(left=np.ones((n, d + 2)), values=np.empty((n, len(self._squares))))
-        left, values = buffers["left"][:n], buffers["values"][:n]
-        moved = left[:, :d]
+        values = self._buffer("values", len(samples), self._right.shape[1])
+        self.fill(samples, values)
+        return values[:, : self.points.shape[0]]
+
+    def fill(self, samples, out: np.ndarray, limit: float = 0.0) -> bool:
+        """Write the core for some samples to ``out``, and zeros beside it.
+
+        For the Gaussian kernel, values have an error of the unit of rounding times the largest
+        ``gamma (|x|^2 + |y|^2)`` of samples and points. If that is at most ``limit``, close pairs are not
+        measured again for more digits.
+
+        Returns
+        -------
+        bool
+            Whether it is.
+        """
+        m = self.points.shape[0]
+        if not self._computes_directly(samples):
+            out[:, :m], out[:, m:] = self.kernel.core(samples, self.points), 0.0
+            return False
+        (n, d), gamma, origin = samples.shape, self.kernel.gamma, self.kernel.origin
+        left = self._buffer("left", n, d + 2)
+        moved, squares = left[:, :d], left[:, d]
         np.subtract(samples, 0.0 if origin is None else origin, out=moved)
-        np.multiply(row_squares(moved), -gamma, out=left[:, d])
-        np.matmul(left, self._right, out=values)  # the squared norms ride along as two more columns
-        largest = -left[:, d].min(initial=0) - self._squares.min(initial=0)
-        measure_close_pairs(values, moved, self._shifted, gamma, largest)
-        np.expm1(values, out=values)
-        return values
+        np.multiply(row_squares(moved), -gamma, out=squares)
+        left[:, d + 1] = 1.0
+        np.matmul(left, self._right, out=out)  # the squared norms ride along as two more columns
+        largest = -squares.min(initial=0) - self._squares.min(initial=0)
+        if largest > limit:
+            measure_close_pairs(out[:, :m], moved, lambda: shifted(self.points, origin), gamma, largest)
+        np.expm1(out, out=out)
+        return largest <= limit
+
+    def _computes_directly(self, samples) -> bool:
+        return self._direct and TABLE_IN_USE.get() is None and not sparse.issparse(samples)
+
+    def _buffer(self, name: str, n_rows: int, n_columns: int) -> np.ndarray:
+        """The first rows of a buffer, which is made where there is none that is large enough."""
+        buffers = vars(self._buffers)
+        if name not in buffers or len(buffers[name]) < n_rows:
+            buffers[name] = np.empty((n_rows, n_columns))
+        return buffers[name][:n_rows]
 
     def __getstate__(self):
-        return {"kernel": self.kernel, "points": self.points}
+        return {"kernel": self.kernel, "points": self.points, "n_beside": self.n_beside}
 
     def __setstate__(self, state):
         self.__init__(**state)

@@ -75,7 +75,7 @@ def choose_solver(solver: str, n: int, k: int) -> str:
     if solver == "auto":
         if (n > 1000 and 20 * k <= n) or (n > 2000 and 10 * k < n):
             return "iterative"
-        return "partial" if n > 400 and 8 * k < n else "dense"
+        return "partial" if n > 400 and 6 * k < n else "dense"
     possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}
     return solver if possible[solver] else "dense"
 

@@ -146,26 +146,39 @@ class SummationFrame:
             return len(self.frame.mean_coordinates)
         return len(self.factor) + int(np.count_nonzero(self.frame.vectors.totals))
 
-    def to_coordinates(self, core: np.ndarray, offset: np.ndarray) -> None:
-        """Turn kernel values to coordinates to sum up in, which take the first ``size`` columns.
+    @cached_property
+    def smallest(self) -> float:
+        """Sums of kernel values themselves are good enough where these are not far larger than this.
+
+        It is the smallest pivot, or less where what is left of the mean has larger coefficients.
+        """
+        if self.factor is None:
+            return 0.0
+        pivots, left_of_mean = self.factor.diagonal() ** 2, self._means[:, 1:]
+        return float(min(pivots.min(initial=1.0), 1.0 / max(1.0, (left_of_mean**2).sum())))
+
+    def to_coordinates(self, rows: np.ndarray) -> None:
+        """Turn kernel values to coordinates to sum up in; linear in the rows.
 
         Parameters
         ----------
-        core : ndarray of shape (n_samples, n_points)
-            The kernel's core with the points in their ``order``, less that of the basis mean; overwritten.
-        offset : ndarray of shape (n_samples,)
-            The same for the offset.
+        rows : ndarray of shape (n_rows, n_points + 2)
+            The kernel's core with the points in their ``order`` and its offset, less those of the basis mean,
+            and a one. Overwritten by the ``size`` coordinates, the mean over the points of the core, and
+            the one; columns after these have no meaning.
         """
-        size, totals = self.size, self.frame.vectors.totals
-        if self.factor is None:
-            core[:, :size] = core @ self._turn + np.outer(offset, totals)
-            return
-        rank = len(self.factor)
+        m, size, totals = len(self.order), self.size, self.frame.vectors.totals
+        core, offset, one = rows[:, :m], rows[:, m].copy(), rows[:, m + 1].copy()
         means = core @ self._means
-        core -= means[:, :1]
-        for pivots, share in self.removals:
-            core[:, pivots.stop : rank] -= core[:, pivots] @ share
-        core[:, rank:size] = means[:, 1:] + np.outer(offset, totals[totals != 0])
+        if self.factor is None:
+            rows[:, :size] = core @ self._turn + np.outer(offset, totals)
+        else:
+            rank = len(self.factor)
+            core -= means[:, :1]
+            for pivots, share in self.removals:
+                core[:, pivots.stop : rank] -= core[:, pivots] @ share
+            rows[:, rank:size] = means[:, 1:] + np.outer(offset, totals[totals != 0])
+        rows[:, size], rows[:, size + 1] = means[:, 0], one
 
     @cached_property
     def _turn(self) -> np.ndarray:
@@ -174,8 +187,9 @@ class SummationFrame:
     @cached_property
     def _means(self) -> np.ndarray:
         """Coefficients of the basis mean, and of what is left of it outside the span of differences."""
-        m = len(self.order)
-        return np.column_stack([np.full(m, 1.0 / m), self._turn[:, self.frame.vectors.totals != 0]])
+        m, totals = len(self.order), self.frame.vectors.totals
+        left = self.frame.vectors.coefficients[:, totals != 0][self.order]
+        return np.column_stack([np.full(m, 1.0 / m), left])
 
     def turn(self, summed: np.ndarray) -> np.ndarray:
         """Turn what was summed up in these coordinates, one per row, to those of the frame."""
@@ -186,6 +200,26 @@ class SummationFrame:
         if self.rotation is not None:
             pivots = self.rotation.T @ pivots
         return np.concatenate([pivots, summed[rank:]])
+
+    def turn_products(self, summed: np.ndarray) -> np.ndarray:
+        """The same for a symmetric matrix of sums of products, on both sides."""
+        if self.factor is None or not len(self.factor):
+            return summed
+        rank = len(self.factor)
+        # L^-1 A L^-T; only the lower triangle of A is read and written.
+        within, _ = scipy.linalg.lapack.dsygst(summed[:rank, :rank], self.factor, itype=1, lower=1)
+        within = np.tril(within)
+        within += np.tril(within, -1).T
+        if self.rotation is not None:
+            within = self.rotation.T @ within @ self.rotation
+            within = (within + within.T) / 2
+        if rank == len(summed):
+            return within
+        beside = self.turn(summed[:, rank:])
+        size = len(within)
+        turned = np.empty((len(beside),) * 2)
+        turned[:size, :size], turned[:, size:], turned[size:, :size] = within, beside, beside[:size].T
+        return turned
 
 
 def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,11 @@ from copy import copy
 import numpy as np
 import scipy.linalg.blas
 
-from kpca_lab.distances import densify, row_blocks
+from kpca_lab.distances import PIECE_BYTES, TOLERATED, densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel
-from kpca_lab.span import Frame, SummationFrame
-
-# Elementwise work goes through a block in pieces that stay in the processor's cache.
-PIECE_BYTES = 2**20
+from kpca_lab.span import LARGEST_RATIO, Frame, SummationFrame
 
 
 class SpanStatistics:
@@ -22,7 +19,9 @@ class SpanStatistics:
     Samples may be added in any number of calls, and statistics over the same points that were summed up
     elsewhere merged: the result is the same but for rounding. A sample is described by the core of its
     kernel values with the basis (and the kernel's offset, where it has one), less that of the basis mean.
-    Only centred sums are formed from these, so that the constant part of the kernel never enters.
+    Only centred sums are formed from these, so that the constant part of the kernel never enters. Where the
+    basis is well conditioned for the size of the kernel values, products of these are summed up as they are
+    and centred afterwards: a pass over a block costs a product, an exponential and the sums, no more.
 
     Parameters
     ----------
@@ -51,19 +50,19 @@ class SpanStatistics:
     """
 
     n_samples: int
-    _total: np.ndarray
-    _offset_total: float
     _diagonal_total: float
-    _products: np.ndarray
+    _plain: np.ndarray | float
+    _turned: np.ndarray | float
 
     def __init__(self, kernel: Kernel, points):
         kernel = kernel.anchored(points)
         self._summation = SummationFrame.of(kernel, points)
-        ordered = points[self._summation.order]
-        self._evaluator = CoreEvaluator(kernel, ordered)
-        self._reference = self._summation.column_means[self._summation.order]
-        self._offset_reference = kernel.offset(ordered).mean()
-        self._products: np.ndarray
+        order = self._summation.order
+        self._evaluator = CoreEvaluator(kernel, points[order], n_beside=2)
+        # Kernel values of the basis mean: the core with the points, the offset.
+        self._reference = np.append(self._summation.column_means[order], kernel.offset(points).mean())
+        # The core of samples is at most twice gamma (|x|^2 + |y|^2).
+        self._plain_limit = min(TOLERATED, LARGEST_RATIO * self._summation.smallest / 2)
         self._clear()
 
     @property
@@ -73,22 +72,28 @@ class SpanStatistics:
 
     def add(self, samples) -> "SpanStatistics":
         """Add samples, block by block."""
-        kernel = self.frame.kernel
-        for rows, core in self._evaluator.blocks(samples):
-            offset = kernel.offset(samples[rows]) - self._offset_reference
-            self._offset_total += offset.sum()
-            self._diagonal_total += kernel.core_diagonal(samples[rows]).sum()
-            for piece in row_blocks(len(core), 8 * core.shape[1], PIECE_BYTES):
-                part = core[piece]
-                part -= self._reference
-                self._total += part.sum(axis=0)
-                self._summation.to_coordinates(part, offset[piece])
-            coordinates = core[:, : self._summation.size].T
-            self._products = scipy.linalg.blas.dsyrk(
-                1.0, coordinates, beta=1.0, c=self._products, overwrite_c=True
-            )
+        kernel, m, rows = self.frame.kernel, len(self._summation.order), None
+        for block in self._evaluator.rows(samples):
+            some = samples[block]
+            if rows is None:
+                rows = np.empty((some.shape[0], m + 2))
+            rows = rows[: some.shape[0]]
+            is_plain = self._evaluator.fill(some, rows, self._plain_limit)
+            rows[:, m], rows[:, m + 1] = kernel.offset(some), 1.0
+            self._diagonal_total += kernel.core_diagonal(some).sum()
+            if is_plain:
+                self._plain = _add_products(self._plain, rows)
+            else:
+                self._turned = _add_products(self._turned, self._to_coordinates(rows))
         self.n_samples += samples.shape[0]
         return self
+
+    def _to_coordinates(self, rows):
+        for piece in row_blocks(len(rows), 8 * rows.shape[1], PIECE_BYTES):
+            part = rows[piece]
+            part[:, :-1] -= self._reference
+            self._summation.to_coordinates(part)
+        return rows[:, : self._summation.size + 2]
 
     def merge(self, other: "SpanStatistics") -> "SpanStatistics":
         """Add the samples of other statistics over the same points."""
@@ -100,7 +105,7 @@ class SpanStatistics:
 
     def sums(self) -> tuple:
         """The bare sums, without the points that they refer to: what has to travel to be merged."""
-        return self.n_samples, self._total, self._offset_total, self._diagonal_total, self._products
+        return self.n_samples, self._diagonal_total, self._plain, self._turned
 
     def sums_over(self, blocks: Iterable) -> tuple:
         """The sums over the samples of some blocks alone, which are checked first."""
@@ -112,14 +117,12 @@ class SpanStatistics:
 
     def add_sums(self, sums: tuple) -> "SpanStatistics":
         """Add the sums of statistics over the same points, :meth:`fresh` from these or equal to them."""
-        self.n_samples, self._total, self._offset_total, self._diagonal_total, self._products = merged_sums(
-            self.sums(), sums
-        )
+        self.n_samples, self._diagonal_total, self._plain, self._turned = merged_sums(self.sums(), sums)
         return self
 
     def drift(self) -> np.ndarray:
         """Coordinates of the samples' mean in feature space, less those of the basis mean."""
-        return self._summation.turn(self._drift()[:, None])[:, 0]
+        return self._summation.turn(self._means()[:-2, None])[:, 0]
 
     def mean(self) -> np.ndarray:
         """Coordinates of the samples' mean in feature space, projected on the span."""
@@ -127,14 +130,14 @@ class SpanStatistics:
 
     def scatter(self) -> np.ndarray:
         """Scatter matrix of the samples about their mean, in coordinates of the frame."""
-        drift = self._drift()
-        products = self._products - self.n_samples * np.outer(drift, drift)
-        products = np.triu(products)
-        products += np.triu(products, 1).T
-        turned = self._summation.turn(self._summation.turn(products).T)
-        turned += turned.T.copy()
-        turned /= 2
-        return turned
+        size, drift = self._summation.size, self._means()[:-2]
+        products = -self.n_samples * np.outer(drift, drift)
+        if isinstance(self._turned, np.ndarray):
+            products += _both_triangles(self._turned)[:size, :size]
+        if isinstance(self._plain, np.ndarray):
+            half = self._turned_later(_both_triangles(self._plain))
+            products += self._turned_later(half[:, :size].T.copy())[:, :size]
+        return self._summation.turn_products(products)
 
     def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
         """The same about a point, given by its coordinates."""
@@ -148,22 +151,24 @@ class SpanStatistics:
         span. Squared distances from the basis mean, which lies in the span, are summed up within the span
         and in all, so that nothing large cancels.
         """
-        n, total = self.n_samples, self._total.mean()
-        in_all = self._diagonal_total - 2 * total - n * self._reference.mean()
+        n, core_total = self.n_samples, self.n_samples * self._means()[-2]
+        in_all = self._diagonal_total - 2 * core_total - n * self._reference[:-1].mean()
         drift = self.drift()
         return float(in_all - scatter.trace() - n * (drift @ drift))
 
     def remainder(self, samples) -> np.ndarray:
         """The part ``R`` of the Gram matrix of some samples that lies outside the span."""
-        kernel, summation = self.frame.kernel, self._summation
-        core = np.array(self._evaluator.core(samples)) - self._reference
-        with_mean = core.mean(axis=1)
+        kernel, m = self.frame.kernel, len(self._summation.order)
+        rows = np.empty((samples.shape[0], m + 2))
+        self._evaluator.fill(samples, rows)
+        rows[:, m], rows[:, m + 1] = kernel.offset(samples), 1.0
+        rows = self._to_coordinates(rows)
+        with_mean = rows[:, -2]
         gram = kernel.core(samples, samples)
         np.fill_diagonal(gram, kernel.core_diagonal(samples))
-        gram -= with_mean + self._reference.mean()
+        gram -= with_mean + self._reference[:-1].mean()
         gram -= with_mean[:, None]
-        summation.to_coordinates(core, kernel.offset(samples) - self._offset_reference)
-        coordinates = summation.turn(core[:, : summation.size].T)
+        coordinates = self._summation.turn(rows[:, :-2].T)
         return gram - coordinates.T @ coordinates
 
     def fresh(self) -> "SpanStatistics":
@@ -175,15 +180,39 @@ class SpanStatistics:
 
     def _clear(self):
         self.n_samples = 0
-        self._total = np.zeros(len(self._reference))
-        self._offset_total = 0.0
         self._diagonal_total = 0.0
-        self._products = np.zeros((self._summation.size,) * 2, order="F")  # upper triangle
+        # Upper triangles of sums of products: of kernel values, offset and one, turned to coordinates later;
+        # of coordinates, mean and one, where that loses digits.
+        self._plain = self._turned = 0.0
 
-    def _drift(self):
-        row = self._total[None] / self.n_samples
-        self._summation.to_coordinates(row, np.array([self._offset_total / self.n_samples]))
-        return row[0, : self._summation.size]
+    def _means(self) -> np.ndarray:
+        """Means over the samples: of the coordinates to sum up in, of the core's mean, and of one."""
+        total = np.zeros(self._summation.size + 2)
+        if isinstance(self._turned, np.ndarray):
+            total += self._turned[:, -1]
+        if isinstance(self._plain, np.ndarray):
+            total += self._turned_later(self._plain[None, :, -1].copy())[0]
+        return total / self.n_samples
+
+    def _turned_later(self, rows: np.ndarray) -> np.ndarray:
+        """Coordinates from rows of sums over kernel values, offset and one."""
+        rows[:, :-1] -= np.outer(rows[:, -1], self._reference)
+        self._summation.to_coordinates(rows)
+        return rows[:, : self._summation.size + 2]
+
+
+def _add_products(products: np.ndarray | float, rows: np.ndarray) -> np.ndarray:
+    """Add the products of the columns of ``rows`` to the upper triangle of their sum."""
+    if not isinstance(products, np.ndarray):
+        products = np.zeros((rows.shape[1],) * 2, order="F")
+    return scipy.linalg.blas.dsyrk(1.0, rows.T, beta=1.0, c=products, overwrite_c=True)
+
+
+def _both_triangles(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix whose lower triangle was left zero."""
+    whole = upper + upper.T
+    np.fill_diagonal(whole, upper.diagonal())
+    return whole
 
 
 def merged_sums(first: tuple, second: tuple) -> tuple:

@@ -70,6 +70,25 @@ def test_merged_statistics_are_those_of_all_samples(problem):
     np.testing.assert_allclose(merged.scatter(), whole.scatter(), rtol=1e-6, atol=1e-9 * largest)
 
 
+def test_kernel_values_may_be_centred_after_they_are_summed_up(rng):
+    """Blocks near the basis are summed up as they are, far ones in coordinates; together they are right."""
+    X = rng.standard_normal((400, 5))
+    X[300:] += 50.0
+    kernel = make_kernel("rbf", gamma=0.2, n_features=5)
+    always, never, mixed = (SpanStatistics(kernel, X[:40]) for _ in range(3))
+    always._plain_limit, never._plain_limit = np.inf, 0.0
+    parts = np.array_split(X, 4)
+    for statistics in (always, never, mixed):
+        for part in parts:
+            statistics.add(part)
+    assert np.ndim(mixed._plain) and np.ndim(mixed._turned)
+    expected = never.scatter()
+    for statistics in (always, mixed):
+        np.testing.assert_allclose(statistics.mean(), never.mean(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(statistics.scatter(), expected, rtol=1e-9, atol=1e-12 * expected.max())
+        assert statistics.outside(statistics.scatter()) == pytest.approx(never.outside(expected), rel=1e-10)
+
+
 def test_statistics_of_another_span_are_not_merged(rng):
     X = rng.standard_normal((50, 2))
     kernel, other = (make_kernel("rbf", gamma=gamma, n_features=2) for gamma in (0.1, 0.2))

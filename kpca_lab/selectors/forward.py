@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg.blas import dger
+from scipy.linalg.blas import dsymv
 
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
@@ -20,6 +20,8 @@ from kpca_lab.selectors.criterion import (
 )
 
 NEWTON_STEPS = 5
+# Sums that are kept up to date step by step are uncertain by this share of all that went into them.
+DRIFT = 8 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,10 @@ class ForwardSearch:
     coordinates of the samples, where ``R`` is the kernel matrix less the inner products of the
     coordinates. So the scatter matrix gains one row and column. Up to rank ``r`` the error falls by the
     squared length of the new row; beyond, by what the border adds to the ``r`` largest eigenvalues.
+
+    ``R`` itself is not kept, but what the first basis sample leaves of the kernel matrix, and coordinates.
+    The squared lengths of its rows follow from step to step by one product with that matrix. Where their
+    rounding could decide, the rows in question are computed.
     """
 
     def __init__(self, X, kernel: Kernel, rank: float, largest: int, center, rows: np.ndarray | None = None):
@@ -96,7 +102,7 @@ class ForwardSearch:
         self.X, self.kernel = X, kernel.anchored(X)
         self.centred, self.mean_counts = check_criterion(center)
         core = self.kernel.core(X if rows is None else X[rows], X)
-        self.matrix = np.require(core, np.float64, ["C", "W"])  # the core, after the first sample R
+        self.matrix = np.require(core, np.float64, ["C", "W"])  # the core; later what the first sample leaves
         self.rank = rank
         self.chosen: list[int] = []
         self.outside: np.ndarray = np.empty(0)  # set with the first sample, as the floor
@@ -106,8 +112,11 @@ class ForwardSearch:
         self.scale = 0.0
         self.k = 0
         self.tracks_scatter = rank < largest
+        self.coordinates, self.means = (
+            np.empty((largest, n)),
+            np.empty(largest),
+        )  # about their means, if centred
         size = largest if self.tracks_scatter else 0
-        self.coordinates = np.empty((size, n))
         self.cross = np.empty((size, len(self.rows)))  # coordinates times R
         self.scatter = np.empty((size, size))
         self.eigenvalues, self.directions = np.empty(0), np.empty((0, 0))
@@ -129,7 +138,7 @@ class ForwardSearch:
                 for candidate in np.flatnonzero(self.free)[: size - len(self.chosen)]:
                     self._take(candidate)
                 return
-            self._extend_by(count, *self._gains())
+            self._extend_by(count, *self._gains(count))
 
     def add(self, number: int) -> None:
         """Add a given sample to the basis."""
@@ -172,34 +181,73 @@ class ForwardSearch:
             return gains, gains, None, noise
         return -errors, -errors, None, noise
 
-    def _gains(self):
-        """Bounds on what each candidate takes off the error, a function for exact values, and their noise."""
+    def _gains(self, count: int = 1):
+        """Bounds on what each candidate takes off the error, a function for exact values, and their noise.
+
+        The bounds are close for those candidates that can be among the ``count`` best.
+        """
         n = self.matrix.shape[1]
         own = self.outside[self.rows]
         usable = self.free & (own > self.floor)
         divisor = np.where(usable, own, 1.0)
-        squares = np.einsum("ij,ij->i", self.matrix, self.matrix) / divisor
-        noise = np.where(usable, ROUNDING * self.largest_outside / divisor * squares, 0.0)
+        raw = self.squares + self.sums**2 / n if self.centred else self.squares
+        noise = np.where(usable, ROUNDING * self.largest_outside / divisor * (raw / divisor), 0.0)
+        squares, doubt = self.squares / divisor, DRIFT * self.moved / divisor
         extra = np.zeros(len(own))
-        if self.centred:
-            mean_squares = n * self.matrix.mean(axis=1) ** 2 / divisor
-            squares = np.maximum(squares - mean_squares, 0.0)
-            extra = mean_squares * self.mean_counts
+        if self.mean_counts:
+            extra = self.sums**2 / n / divisor
+            doubt += DRIFT * 2 * np.abs(self.sums) * self.moved_sums / n / divisor
         if self.k < self.rank:
-            gains = np.where(usable, np.minimum(squares + extra, self.outside.sum()), 0.0)
-            return gains, gains, None, noise
-        border = self.directions.T @ self.cross[: self.k]
-        border /= np.sqrt(divisor)
-        r = int(self.rank)
-        lower, upper = bordered_gain_bounds(self.eigenvalues, r, border, squares)
+            gains, largest = squares + extra, self.outside.sum()
 
-        def exact(candidates):
-            return extra[candidates] + bordered_gains(
-                self.eigenvalues, r, border[:, candidates], squares[candidates]
-            )
+            def exact(candidates):
+                exact_squares, exact_sums = self._lengths(candidates)
+                exact_extra = self.mean_counts * exact_sums**2 / n
+                return np.minimum((exact_squares + exact_extra) / divisor[candidates], largest)
 
-        lower, upper = (np.where(usable, bound + extra, 0.0) for bound in (lower, upper))
+            lower, upper = np.minimum(gains - doubt, largest), np.minimum(gains + doubt, largest)
+        else:
+            r, scaled = int(self.rank), np.sqrt(divisor)
+            lower, upper = self._border_bounds(r, scaled, squares, usable, count)
+            lower, upper = lower + extra - doubt, upper + extra + doubt
+
+            def exact(candidates):
+                exact_squares, exact_sums = self._lengths(candidates)
+                border = self.directions.T @ self.cross[: self.k, candidates] / scaled[candidates]
+                gains = bordered_gains(self.eigenvalues, r, border, exact_squares / divisor[candidates])
+                return gains + self.mean_counts * exact_sums**2 / n / divisor[candidates]
+
+        lower, upper = (np.where(usable, bound, 0.0) for bound in (lower, upper))
         return lower, upper, exact, noise
+
+    def _border_bounds(self, r: int, scaled, squares, usable, count: int):
+        """Bounds by the leading directions, and by all for the candidates that these leave in question."""
+        cross = self.cross[: self.k]
+        shown = min(self.k, 2 * r)
+        border = self.directions[:, :shown].T @ cross / scaled
+        rest = np.einsum("ij,ij->j", cross, cross) / scaled**2 - np.einsum("ij,ij->j", border, border)
+        lower, upper = bordered_gain_bounds(
+            self.eigenvalues, r, border, squares, rest=np.maximum(rest, 0.0), steps=0
+        )
+        best = np.sort(lower[usable])[-count:]
+        hopeful = np.flatnonzero(usable & (upper >= best[0])) if len(best) else np.empty(0, np.intp)
+        border = self.directions.T @ cross[:, hopeful] / scaled[hopeful]
+        lower[hopeful], upper[hopeful] = bordered_gain_bounds(self.eigenvalues, r, border, squares[hopeful])
+        return lower, upper
+
+    def _rows_left(self, candidates: np.ndarray) -> np.ndarray:
+        """Rows of ``R``."""
+        coordinates, means = self.coordinates[1 : self.k], self.means[1 : self.k]
+        along = coordinates[:, self.rows[candidates]] + means[:, None]
+        return self.matrix[candidates] - (along.T @ coordinates + (means @ along)[:, None])
+
+    def _lengths(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Squared lengths of rows of ``R``, about their means if centred, and their sums."""
+        left = self._rows_left(candidates)
+        sums = left.sum(axis=1)
+        if self.centred:
+            left -= sums[:, None] / left.shape[1]
+        return np.einsum("ij,ij->i", left, left), sums
 
     def _take(self, candidate: int) -> None:
         number = int(self.rows[candidate])
@@ -208,12 +256,10 @@ class ForwardSearch:
         if self.first is None:
             self._take_first(candidate, number)
         elif self.outside[number] > self.floor:
-            row = self.matrix[candidate] / np.sqrt(self.outside[number])
-            dger(-1.0, row, row[self.rows], a=self.matrix.T, overwrite_a=1, overwrite_x=0, overwrite_y=0)
+            row = self._rows_left(np.array([candidate]))[0] / np.sqrt(self.outside[number])
             self.outside = np.maximum(self.outside - row**2, 0.0)
             self.outside[number] = 0.0
-            centred = row - row.mean() if self.centred else row
-            self._append(row, centred)
+            self._append(row)
 
     def _take_first(self, candidate: int, number: int) -> None:
         first = FirstSample.of(self.kernel, self.X, number, self.matrix[candidate].copy())
@@ -228,21 +274,48 @@ class ForwardSearch:
         self.floor, self.largest_outside = first.floor(self.outside, core_diagonal), self.outside.max()
         self.scale = float(self.outside.sum())
         centred, mean = first.centred_row()
-        row = centred + mean
-        self._append(row, centred if self.centred else row)
+        self.coordinates[0], self.means[0] = (centred, mean) if self.centred else (centred + mean, 0.0)
+        self.squares, self.sums = np.empty(len(self.rows)), np.empty(len(self.rows))
+        for block in row_blocks(len(self.rows), 8 * len(squares)):
+            self.squares[block], self.sums[block] = self._lengths(np.arange(len(self.rows))[block])
+        self.moved, self.moved_sums = self.squares.copy(), np.abs(self.sums)
+        self.k = 1
+        if self.tracks_scatter:
+            self.cross[0] = self._product(self.coordinates[0])
+            self.scatter[0, 0] = self.coordinates[0] @ self.coordinates[0]
 
-    def _append(self, row: np.ndarray, centred: np.ndarray) -> None:
-        k = self.k
+    def _append(self, row: np.ndarray) -> None:
+        """Add a coordinate of all samples, and take it off ``R``."""
+        k, mean = self.k, row.mean() if self.centred else 0.0
+        centred, own = row - mean, row[self.rows]
+        along, length = self.coordinates[:k] @ centred, centred @ centred
+        before = self._product(centred) - self._of_candidates(along[1:])
+        total = row.sum()
+        self.squares = np.maximum(self.squares + own * (own * length - 2 * before), 0.0)
+        self.moved += np.abs(own * before) + own**2 * length
+        self.sums = self.sums - own * total
+        self.moved_sums += np.abs(own * total)
+        self.coordinates[k], self.means[k] = centred, mean
         self.k += 1
         if not self.tracks_scatter:
             return
-        along = self.coordinates[:k] @ centred
-        if k:
-            self.cross[:k] -= np.outer(along, row[self.rows])
-        self.coordinates[k] = centred
-        self.cross[k] = self.matrix @ centred
+        self.cross[:k] -= np.outer(along, own)
+        self.cross[k] = before - own * length
         self.scatter[k, :k] = self.scatter[:k, k] = along
-        self.scatter[k, k] = centred @ centred
+        self.scatter[k, k] = length
+
+    def _product(self, vector: np.ndarray) -> np.ndarray:
+        """The matrix times a vector: by one triangle, if all samples are candidates."""
+        if len(self.matrix) < self.matrix.shape[1]:
+            return self.matrix @ vector
+        return dsymv(1.0, self.matrix.T, vector, lower=1)
+
+    def _of_candidates(self, along: np.ndarray) -> np.ndarray:
+        """The coordinates of the candidates after the first, times ``along``."""
+        coordinates = self.coordinates[1 : self.k]
+        if len(self.rows) < coordinates.shape[1]:
+            coordinates = coordinates[:, self.rows]
+        return along @ coordinates + along @ self.means[1 : self.k]
 
     def _update_scatter(self) -> None:
         if self.tracks_scatter:
@@ -251,7 +324,13 @@ class ForwardSearch:
 
 
 def bordered_gain_bounds(
-    eigenvalues: np.ndarray, r: int, border: np.ndarray, corner: np.ndarray
+    eigenvalues: np.ndarray,
+    r: int,
+    border: np.ndarray,
+    corner: np.ndarray,
+    *,
+    rest: np.ndarray | float = 0.0,
+    steps: int = NEWTON_STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds on what a border adds to the sum of the ``r`` largest eigenvalues of a diagonal matrix.
 
@@ -261,9 +340,13 @@ def bordered_gain_bounds(
         The diagonal ``xi``, largest first, with ``k >= r``.
     r : int
     border : ndarray of shape (k, c)
-        The new column ``z`` of each of ``c`` bordered ("arrow") matrices.
+        The new column ``z`` of each of ``c`` bordered ("arrow") matrices, or its first ``r`` entries or more.
     corner : ndarray of shape (c,)
         Their new diagonal entries.
+    rest : ndarray of shape (c,)
+        Sum of the squares of the entries of ``z`` that ``border`` leaves out.
+    steps : int
+        Steps of Newton's method: with fewer the bounds are wider.
 
     Returns
     -------
@@ -278,24 +361,26 @@ def bordered_gain_bounds(
     the matrix of size ``r + 1``: ``s = sum_{j <= r} z_j^2 / (xi_j - beta + s)``. Another upper bound is
     the positive eigenvalue of the border alone.
     """
-    top, rest = eigenvalues[:r], eigenvalues[r:]
+    top, shown = eigenvalues[:r], len(border)
     squares = border**2
-    lower, _ = _constant_corner_gain(top, squares[:r], corner)
-    upper = corner / 2 + np.hypot(corner / 2, np.sqrt(squares.sum(axis=0)))
-    gap = top[-1] - rest
+    lower, _ = _constant_corner_gain(top, squares[:r], corner, steps)
+    upper = corner / 2 + np.hypot(corner / 2, np.sqrt(squares.sum(axis=0) + rest))
+    gap = top[-1] - eigenvalues[r:]
     if (gap > np.finfo(np.float64).eps * top[-1]).all():
-        raised = corner + (1 / gap) @ squares[r:]
-        upper = np.minimum(upper, _constant_corner_gain(top, squares[:r], raised)[1])
+        raised = corner + (1 / gap[: shown - r]) @ squares[r:]
+        if shown < len(eigenvalues):
+            raised += rest / gap[shown - r]
+        upper = np.minimum(upper, _constant_corner_gain(top, squares[:r], raised, steps)[1])
     return lower, np.maximum(upper * (1 + 1e-12), lower)
 
 
-def _constant_corner_gain(top, squares, corner):
+def _constant_corner_gain(top, squares, corner, steps):
     """Newton's method for ``s``, from below (the function is convex and falls), and an upper bound."""
     distance = top[:, None] - corner
     # Each term alone has a root in closed form, and all terms together have a larger one.
     gain = (np.hypot(distance / 2, np.sqrt(squares)) - distance / 2).max(axis=0)
     least = np.finfo(np.float64).eps * np.abs(distance) + np.finfo(np.float64).tiny
-    for _ in range(NEWTON_STEPS):
+    for _ in range(steps):
         shifted = np.maximum(distance + gain, least)
         terms = squares / shifted
         value, slope = terms.sum(axis=0) - gain, (terms / shifted).sum(axis=0) + 1

@@ -7,11 +7,11 @@ import pytest
 from literal_searches import KERNELS, explicit_features, kernel_of, projection_error, random_samples
 
 from kpca_lab import SubsetKPCA
-from kpca_lab.kernels import Kernel
+from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.metrics import empirical_error
 from kpca_lab.selectors import ForwardSelector, criterion, get_selector
 from kpca_lab.selectors.criterion import TIE
-from kpca_lab.selectors.forward import bordered_gain_bounds, bordered_gains
+from kpca_lab.selectors.forward import DRIFT, ForwardSearch, bordered_gain_bounds, bordered_gains
 
 
 def literal_forward(error_of, n_samples, n_basis, per_step=1):
@@ -192,6 +192,22 @@ def test_bounds_enclose_the_gain_of_a_border():
         rounding = 1e-12 * (eigenvalues[0] + corner + np.abs(border).sum(axis=0))
         assert (lower <= gain + rounding).all()
         assert (gain <= upper + rounding).all()
+        shown = int(rng.integers(r, k + 1))
+        rest = np.sum(border[shown:] ** 2, axis=0)
+        lower, upper = bordered_gain_bounds(eigenvalues, r, border[:shown], corner, rest=rest, steps=0)
+        assert (lower <= gain + rounding).all()
+        assert (gain <= upper + rounding).all()
+
+
+def test_lengths_kept_up_to_date_are_as_exact_as_assumed():
+    X = np.random.default_rng(0).standard_normal((150, 1))  # the kernel matrix has a low numerical rank
+    for rank in (3, np.inf):
+        search = ForwardSearch(X, make_kernel("rbf", gamma=0.5, n_features=1), rank, 12, True)
+        search.extend(12)
+        squares, sums = search._lengths(np.arange(150))
+        doubt = DRIFT * search.moved
+        assert (np.abs(search.squares - squares) <= doubt + 1e-15 * squares.max()).all()
+        assert (np.abs(search.sums - sums) <= DRIFT * search.moved_sums + 1e-14).all()
 
 
 def test_clear_errors(monkeypatch):

@@ -35,6 +35,7 @@ OUTSIDE = (
     "kpca_lab.datasets.wheels",
     "kpca_lab.extras",
     "kpca_lab.memory",
+    "kpca_lab.progress_bar",
     "kpca_lab.suite",
 )
 INSIDE = ("kpca_lab.suite.measure",)

@@ -80,7 +80,15 @@ reproduce-figures: setup ## Compute the papers' figures (same options)
 report: setup ## Write results/PROFILE/report/index.html from what was computed
 	$(REPRODUCE) report --profile $(PROFILE)
 
+$(VENV)/.documented: $(VENV)/.installed
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+.PHONY: docs
+docs: $(VENV)/.documented ## Build the documentation, gallery included, into docs/_build/html
+	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 .PHONY: clean
 clean: ## Remove the environment and what is not committed of the results
 	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis outputs multirun
-	rm -rf results/smoke results/quick
+	rm -rf results/smoke results/quick docs/_build docs/_generated docs/auto_gallery docs/api_pages

@@ -10,7 +10,7 @@ from kpca_lab.distances import BLOCK_BYTES, measure_close_pairs, row_blocks, row
 from kpca_lab.kernels import TABLE_IN_USE, Kernel
 
 # More rows at once make products no faster.
-BLOCK_ROWS = 2048
+BLOCK_ROWS = 1024
 
 
 class CoreEvaluator:

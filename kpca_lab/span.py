@@ -240,7 +240,7 @@ def _principal_directions(gram: np.ndarray, tol: float) -> np.ndarray:
 
 def _separated(factor: np.ndarray) -> tuple[np.ndarray, tuple]:
     """Cut a Cholesky factor into ranges of similar pivots: what is within them, and between them."""
-    within, removals = np.zeros_like(factor), []
+    within, removals = np.zeros_like(factor, order="F"), []
     pivots, start = factor.diagonal() ** 2, 0
     while start < len(pivots):
         stop = start + int(np.count_nonzero(LARGEST_RATIO * pivots[start:] >= pivots[start]))

@@ -135,9 +135,13 @@ class SpanStatistics:
         if isinstance(self._turned, np.ndarray):
             products += _both_triangles(self._turned)[:size, :size]
         if isinstance(self._plain, np.ndarray):
-            half = self._turned_later(_both_triangles(self._plain))
-            products += self._turned_later(half[:, :size].T.copy())[:, :size]
+            products += self._turned_products(self._plain)
         return self._summation.turn_products(products)
+
+    def _turned_products(self, plain: np.ndarray) -> np.ndarray:
+        size = self._summation.size
+        half = self._turned_later(_both_triangles(plain))[:, :size].T.copy()
+        return self._turned_later(half)[:, :size]
 
     def scatter_about(self, centroid: np.ndarray) -> np.ndarray:
         """The same about a point, given by its coordinates."""

@@ -1,22 +1,20 @@
 """Subset KPCA: the best operator over a few basis samples, judged on all samples."""
 
-from copy import deepcopy
-
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kpca_lab.gap import GapEstimate, estimate_gap, relative_gap, span_floor
 from kpca_lab.kernel_checks import check_positive, check_range
-from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, check_size, n_components_kept, take_rows
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.blockwise import BlockwiseEstimator
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.methods.growth import check_growth, fit_growing
-from kpca_lab.operator import Expansion, FeatureOperator
+from kpca_lab.methods.parameters import check_unchanged, remembered_parameters
+from kpca_lab.methods.subset_forms import low_rank_criterion, restricted_to_samples
+from kpca_lab.operator import FeatureOperator
 from kpca_lab.rows import RowSource, as_rows
-from kpca_lab.span import Frame
 from kpca_lab.statistics import SpanStatistics, merged_sums
 
 # What is computed from the statistics, at the end of fit or when it is first asked for.
@@ -26,13 +24,7 @@ SOLVED = (
 )  # fmt: skip
 # On a cluster a part has this many rows for each basis sample, so that merging costs little beside it.
 PART_ROWS = 50
-CENTROIDS = {
-    False: None,
-    True: "projected",
-    "mean": "mean",
-    "basis": "basis",
-    "projected": "projected",
-}
+CENTROIDS = {False: None, True: "projected", "mean": "mean", "basis": "basis", "projected": "projected"}
 
 
 class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
@@ -245,7 +237,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
             raise ValueError("tol lets the basis grow, for which all samples are needed: begin with fit.")
         first = "statistics_" not in vars(self)
         if not first:
-            self._check_unchanged()
+            check_unchanged(self, self._begun_with)
         samples, kernel = self._start(X, reset=first)
         if first:
             basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
@@ -350,20 +342,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
             check_growth(self)
         return check_center(self.center, CENTROIDS)
 
-    def _check_unchanged(self):
-        for name, value in self.get_params(deep=False).items():
-            before = self._begun_with[name]
-            if name != "verbose" and value is not before and not _equal(value, before):
-                raise ValueError(
-                    f"{name} was {before!r} when this model was begun and is {value!r} now: partial_fit "
-                    "cannot go on. Use fit, or a new model."
-                )
-
     def _begin(self, samples, kernel, basis, centroid):
-        self._begun_with = {
-            name: deepcopy(value) if name in ("basis", "kernel_params") else value
-            for name, value in self.get_params(deep=False).items()
-        }
+        self._begun_with = remembered_parameters(self)
         self.basis_, self.basis_indices_ = basis.points, basis.indices
         if isinstance(samples, RowSource):  # of which no more is at hand
             check_range(kernel, basis.points, training=True)
@@ -382,7 +362,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         total = float(scatter.trace() + outside)
         criterion = scatter
         if self.criterion_rank is not None:
-            criterion = _low_rank(scatter, frame, self.criterion_rank)
+            criterion = low_rank_criterion(scatter, frame, self.criterion_rank)
         eigenvalues, directions = top_eigenpairs(
             criterion, check_n_components(self.n_components, len(scatter))
         )
@@ -411,36 +391,5 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         left = frame.expand(directions)
         right = None
         if self.outside_basis == "general" and self.basis_indices_ is None:
-            right = _restricted_to_samples(left, frame, scatter)
+            right = restricted_to_samples(left, frame, scatter)
         return FeatureOperator(frame.kernel, left, right, mean, orthonormal=True)
-
-
-def _equal(first, second) -> bool:
-    if sparse.issparse(first) and sparse.issparse(second):
-        return first.shape == second.shape and not (first != second).nnz
-    first, second = np.asarray(first), np.asarray(second)
-    return first.shape == second.shape and bool(np.all(first == second))
-
-
-def _restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:
-    """Right vectors of the general solution, Eq. (27): the left ones times the projector on R(K_xy')."""
-    eigenvalues, directions = top_eigenpairs(scatter)
-    directions = directions[:, : numerical_rank(eigenvalues, rank_tolerance(len(scatter)))]
-    # K_xy' holds the inner products of the basis with the samples: the frame's values at the basis turn
-    # coordinates into such columns.
-    span, _ = np.linalg.qr(frame.vectors.evaluate(frame.kernel, left.points) @ directions)
-    return Expansion.over(left.points, span @ (span.T @ left.coefficients))
-
-
-def _low_rank(scatter: np.ndarray, frame: Frame, rank: int) -> np.ndarray:
-    """Replace ``K_xy' K_xy`` by its incomplete Cholesky decomposition ``G G'`` (Eq. 45).
-
-    The text then asks for eigenvectors of ``G' K_y G``; what solves Eq. (21) is ``G' K_y^+ G``, that is
-    the same matrix in coordinates of the frame.
-    """
-    rank = check_size("criterion_rank", rank, len(frame.vectors.points))
-    at_basis = frame.vectors.evaluate(frame.kernel, frame.vectors.points)
-    in_basis = at_basis @ scatter @ at_basis.T
-    factor, _ = pivoted_cholesky(in_basis.diagonal(), lambda j: in_basis[:, j], rank)
-    factor = frame.vectors.coefficients.T @ factor
-    return factor @ factor.T

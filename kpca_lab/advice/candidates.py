@@ -24,8 +24,9 @@ BLOCK_BYTES = 64 * 2**20
 SLOW = 2e8
 # A large fit does so many times as many as a small one at most.
 MUCH_FASTER = 20
-# Passes of K-means, and rows it and the pivoting selectors choose among.
-KMEANS_PASSES, KMEANS_ROWS, PIVOT_ROWS = 15, 20_000, 50_000
+# What K-means takes for its passes, in multiplications of a fit, which are faster; rows that it and the
+# pivoting selectors choose among.
+KMEANS_PASSES, KMEANS_ROWS, PIVOT_ROWS = 80, 20_000, 50_000
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ Data flow one way, through five rooms; each imports only those before it:
     others go to worker processes (``pool``, ``worker``, ``execute``), as many as there are cores. A job is
     claimed by a lock of the operating system, so several processes can share a sweep; its rows are written by
     a rename, so that ``kill -9`` loses only the jobs that were running. When an experiment is complete, its
-    rows are sorted into ``records/<paper>/<item>.csv``; arrays for figures are in
+    rows are sorted into ``records/<paper>/<item>.csv.gz``; arrays for figures are in
     ``arrays/<paper>/<item>/<id>.npz``. Runs of one's own go to ``custom/``.
 ``judge``
     Published cells beside ours with a verdict by a fixed rule, and the papers' claims.

@@ -2,9 +2,11 @@
 
 The column ``check`` of a job's first line says ``<rows>-<checksum>``, and ``-<bytes>`` after it if the job
 has a file of arrays of that size. A job that does not fit its check was cut or changed: its rows are not
-given out. Files without that column are taken as they are.
+given out. Files without that column are taken as they are. A name that ends in ``.gz`` is compressed: the
+records of a paper's experiments take a tenth of the room so.
 """
 
+import gzip
 import io
 import os
 import zlib
@@ -17,7 +19,7 @@ import pandas as pd
 from kpca_lab.suite.files import set_aside, write_atomically
 from kpca_lab.suite.jobs import COLUMNS
 
-__all__ = ["Records", "check_of", "load_records", "read_records", "write_records"]
+__all__ = ["RECORDS_SUFFIX", "Records", "check_of", "load_records", "read_records", "write_records"]
 
 TEXT = (
     "experiment",
@@ -34,6 +36,7 @@ TEXT = (
 TYPES = {column: "str" for column in TEXT} | {"m": "Int64", "r": "Int64"}
 TYPES |= {"split": "int64", "seed": "int64", "value": "float64", "seconds": "float64"}
 HEADER = ",".join(COLUMNS)
+RECORDS_SUFFIX = ".csv.gz"
 
 
 @dataclass
@@ -84,11 +87,13 @@ def load_records(path: Path, *, repair: bool = False) -> Records:
     Records
     """
     try:
-        lines, checks, problem = _sound_lines(path.read_text(encoding="utf-8", errors="replace"))
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        lines, checks, problem = _sound_lines(content.decode("utf-8", errors="replace"))
         records = Records(_table(lines), checks, problem)
     except (FileNotFoundError, IsADirectoryError):
         return Records(_empty())
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError) as error:
         records = Records(_empty(), {}, str(error).partition("\n")[0])
     if repair and records.problem:
         set_aside(path, f"{records.problem}; its jobs are computed again")
@@ -172,7 +177,9 @@ def write_records(path: Path, rows: Iterable[dict], checks: dict[str, str]) -> N
         by_job.setdefault(row["job"], []).append(lines[-1][1])
     left = {job: checks.get(job) or "-".join(_checksum(found)) for job, found in by_job.items()}
     written = [f"{line},{left.pop(job, '')}\n" for job, line in lines]
-    write_atomically(path, "".join([f"{HEADER},check\n", *written]).encode())
+    content = "".join([f"{HEADER},check\n", *written]).encode()
+    # Without the time of writing: the same rows are the same bytes.
+    write_atomically(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 
 def identity(row: dict) -> tuple:

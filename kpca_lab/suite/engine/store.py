@@ -1,7 +1,7 @@
 """The store: a file for each finished job, and one CSV of records for each experiment.
 
 ``jobs/<experiment>/<id>.json`` is written once a job has ended, by a rename, so it is there as a whole or not
-at all. ``records/<paper>/<item>.csv`` holds the rows of all jobs of the experiment, sorted, and is made
+at all. ``records/<paper>/<item>.csv.gz`` holds the rows of all jobs of the experiment, sorted, and is made
 from the job files when the experiment is complete. It is enough by itself: jobs whose rows it
 holds are done, also in a fresh clone that has no job files. ``<item>.settings.json`` beside it holds the
 settings that it was made with, so that whoever judges it needs no configuration.
@@ -20,6 +20,7 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from kpca_lab.suite.engine.records_file import (
+    RECORDS_SUFFIX,
     check_of,
     identity,
     load_records,
@@ -47,8 +48,9 @@ class Store:
 
     def records_path(self, name: str) -> Path:
         """The CSV of an experiment ``<paper>/<item>``; runs of one's own are kept apart, in ``custom``."""
-        folder = self.root if name.startswith("custom/") else self.root / "records"
-        return folder / f"{name}.csv"
+        if name.startswith("custom/"):
+            return self.root / f"{name}.csv"
+        return self.root / "records" / f"{name}{RECORDS_SUFFIX}"
 
     def job_path(self, name: str, job: str) -> Path:
         """The file of one job."""
@@ -212,7 +214,8 @@ class Store:
 
     def settings_path(self, name: str) -> Path:
         """The settings that the records of an experiment were made with."""
-        return self.records_path(name).with_suffix(".settings.json")
+        path = self.records_path(name)
+        return path.with_name(path.name.partition(".csv")[0] + ".settings.json")
 
     def write_settings(self, name: str, settings: dict) -> None:
         """Keep the settings of an experiment beside its records."""
@@ -229,7 +232,7 @@ class Store:
 
     def all_records(self) -> pd.DataFrame:
         """The records of all experiments of the papers."""
-        paths = sorted((self.root / "records").glob("*/*.csv"))
+        paths = sorted((self.root / "records").glob(f"*/*{RECORDS_SUFFIX}"))
         tables = [load_records(path, repair=True).table for path in paths]
         tables = [table for table in tables if len(table)]
         return pd.concat(tables, ignore_index=True) if tables else read_records("")

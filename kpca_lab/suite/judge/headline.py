@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX
 from kpca_lab.suite.files import read_json, write_atomically
 from kpca_lab.suite.judge.published import item_label
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
@@ -104,7 +105,8 @@ def _readme_table(folder, scoreboard):
             own = scoreboard[
                 (scoreboard.paper == paper) & scoreboard.ours.notna() & (scoreboard.table != "text")
             ]
-            items = {path.stem for path in (folder / "records" / paper).glob("*.csv")}
+            found = (folder / "records" / paper).glob(f"*{RECORDS_SUFFIX}")
+            items = {path.name.removesuffix(RECORDS_SUFFIX) for path in found}
             items, label = _ranges(set(own.table) | items) or "-", papers()[paper].label
         cells = [label, items]
         if paper in counts.index:

@@ -17,7 +17,7 @@ from pathlib import Path
 import jinja2
 from PIL import Image
 
-from kpca_lab.suite.engine.records_file import read_records
+from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX, read_records
 from kpca_lab.suite.files import read_json, write_atomically
 from kpca_lab.suite.judge.headline import BESIDE, headline_text
 from kpca_lab.suite.judge.published import KINDS, item_label
@@ -99,7 +99,8 @@ def render_report(profile_dir, runs=()) -> dict[str, str]:
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
     summary = read_json(profile_dir / "summary.json")
-    records = {path: read_records(path) for path in sorted((profile_dir / "records").glob("*/*.csv"))}
+    paths = sorted((profile_dir / "records").glob(f"*/*{RECORDS_SUFFIX}"))
+    records = {path: read_records(path) for path in paths}
     experiments = experiments_of(profile_dir, records, summary)
     environment = read_json(profile_dir / "environment.json")
     notes = {name: render_notes(name, paper.notes) for name, paper in papers().items()}
@@ -239,7 +240,8 @@ def _computed_tables(profile_dir, paper, records, board) -> list[dict]:
     for path, rows in records.items():
         rows = rows[rows["status"] == "done"]
         if path.parent.name == paper and len(rows):
-            item = f"{path.stem}_all" if path.stem in printed else path.stem
+            item = path.name.removesuffix(RECORDS_SUFFIX)
+            item = f"{item}_all" if item in printed else item
             table = summary_table(rows)[1].first(MOST_ROWS, f"{item}.csv")
             headings = [text.replace("_", " ") for text in table.headings]
             found.append(_table(profile_dir, paper, item, replace(table, headings=headings), []))

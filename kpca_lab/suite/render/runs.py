@@ -1,5 +1,6 @@
 """What the report page says about the runs behind a profile: what, when, with which code, what is missing."""
 
+from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX
 from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.render.markdown import natural_order
 
@@ -21,7 +22,7 @@ def experiments_of(profile_dir, found_records, summary) -> list[dict]:
         bad = records[records["status"] != "done"]
         failures = bad[["experiment", "dataset", "split", "method", "selector", "status", "error"]]
         fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
-        name = f"{path.parent.name}/{path.stem}"
+        name = f"{path.parent.name}/{path.name.removesuffix(RECORDS_SUFFIX)}"
         own = told.get(name, {})
         command = "" if name.startswith("custom/") else f"python -m experiments.run +experiment={name}"
         found.append(

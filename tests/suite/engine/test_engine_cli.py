@@ -140,7 +140,7 @@ def test_reproduce_makes_tables_scoreboard_claims_and_report(tmp_path, capsys):
     words = ["--profile", "smoke", "--only", "washizawa2012/table1", "--results-dir", str(tmp_path)]
     assert reproduce.main(["tables", *words]) == 0
     folder = tmp_path / "smoke"
-    for name in ("records/washizawa2012/table1.csv", "scoreboard.csv", "claims.csv", "environment.json",
+    for name in ("records/washizawa2012/table1.csv.gz", "scoreboard.csv", "claims.csv", "environment.json",
                  "tables/washizawa2012/table1.md"):  # fmt: skip
         assert (folder / name).is_file(), name
     summary = json.loads((folder / "summary.json").read_text())

@@ -68,7 +68,7 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     records = quick / "records" / "washizawa2012"
     records.mkdir(parents=True)
     for name in ("figure3", "figure4", "kernel"):
-        (records / f"{name}.csv").touch()
+        (records / f"{name}.csv.gz").touch()
     assert update_readme(readme, tmp_path / "results") is True
     new = readme.read_text()
     assert new.startswith(f"# Title\n\n{MARKERS[0]}\nFrom the `quick` profile")

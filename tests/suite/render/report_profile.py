@@ -143,9 +143,9 @@ def _write_records(folder):
         "seconds": "",
         "job": "b",
     }
-    pd.DataFrame([base, bad], columns=list(COLUMNS)).to_csv(own / "table1.csv", index=False)
+    pd.DataFrame([base, bad], columns=list(COLUMNS)).to_csv(own / "table1.csv.gz", index=False)
     other = base | {"experiment": "washizawa2012/figure3", "parameters": '{"basis": 0.1}'}
-    pd.DataFrame([other], columns=list(COLUMNS)).to_csv(own / "figure3.csv", index=False)
+    pd.DataFrame([other], columns=list(COLUMNS)).to_csv(own / "figure3.csv.gz", index=False)
 
 
 def _write_figures(folder):

@@ -358,7 +358,7 @@ def test_lines_drift_and_scatter():
 
 @pytest.fixture
 def profile(tmp_path, records):
-    path = tmp_path / "smoke" / "records" / "p" / "figure1.csv"
+    path = tmp_path / "smoke" / "records" / "p" / "figure1.csv.gz"
     path.parent.mkdir(parents=True)
     records.to_csv(path, index=False)
     arrays = tmp_path / "smoke" / "arrays" / "p" / "figure1"
@@ -375,8 +375,8 @@ def test_writes_all_figures_in_spite_of_one_that_fails(profile, records, capsys)
     def fail(rows, arrays):
         raise ValueError("no such thing")
 
-    records.to_csv(profile / "records" / "p" / "figure0.csv", index=False)
-    records.to_csv(profile / "records" / "p" / "figure4.csv", index=False)
+    records.to_csv(profile / "records" / "p" / "figure0.csv.gz", index=False)
+    records.to_csv(profile / "records" / "p" / "figure4.csv.gz", index=False)
     makers = {"p/figure1": draw, "p/figure0": fail, "p/figure2": draw, "p/figure4": lambda rows, arrays: None}
     done = figures.write_figures(profile, makers=makers)
     assert [path.name for path in done.written] == ["figure1_stems.png", "figure1_stems.pdf"]

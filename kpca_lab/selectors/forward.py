@@ -378,7 +378,8 @@ def _constant_corner_gain(top, squares, corner, steps):
     """Newton's method for ``s``, from below (the function is convex and falls), and an upper bound."""
     distance = top[:, None] - corner
     # Each term alone has a root in closed form, and all terms together have a larger one.
-    gain = (np.hypot(distance / 2, np.sqrt(squares)) - distance / 2).max(axis=0)
+    half = distance / 2
+    gain = (np.sqrt(half * half + squares) - half).max(axis=0)
     least = np.finfo(np.float64).eps * np.abs(distance) + np.finfo(np.float64).tiny
     for _ in range(steps):
         shifted = np.maximum(distance + gain, least)

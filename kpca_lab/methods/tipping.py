@@ -234,26 +234,31 @@ class TippingKPCA(OperatorEstimator):
         return _Result(model.weights, noise_variance, np.array(history), converged)
 
     def _search(self, samples: WeightedSamples, n_basis: int) -> "_Result":
-        """Bisection over log s2; each solution with more weights than wanted starts the next one."""
+        """The s2 for which ``n_basis`` weights are not zero; each solution starts the next one."""
         squares = samples.variances
         low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
         # About this many directions stand out of the noise, and it takes a sample or more for each.
         noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
         log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
-        best, start = None, None
-        for _ in range(SEARCH_STEPS):
+        can_return = self.update == "scoring"  # weights that were zero
+        best, start, more, fewer = None, None, 0, 0
+        for step in range(SEARCH_STEPS):
             result = self._maximise(samples, float(np.exp(log_noise)), start)
-            found = int(np.count_nonzero(result.weights))
-            if best is None or _is_closer(found, int(np.count_nonzero(best.weights)), n_basis):
+            found = np.count_nonzero(result.weights)
+            if best is None or _is_closer(found, np.count_nonzero(best.weights), n_basis):
                 best = result
             if found == n_basis or high - low < 1e-4:
                 break
+            if found > n_basis or (found and can_return):
+                start = result.weights
             if found > n_basis:
-                low, start = log_noise, result.weights
+                low, more = log_noise, found
             else:
-                high = log_noise
+                high, fewer = log_noise, found
             log_noise = (low + high) / 2
-        assert best is not None
+            if step % 3 < 2 and more and fewer:  # the logarithm of the number falls about linearly
+                share = np.log(more / n_basis) / np.log(more / fewer)
+                log_noise = low + np.clip(share, 0.05, 0.95) * (high - low)
         return best
 
     def _set_components(self, kernel, samples, centred):

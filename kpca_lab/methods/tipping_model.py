@@ -65,11 +65,11 @@ class WeightModel:
         if 2 * len(chosen) < rows.shape[1]:
             # C = s2 I + B diag(d) B' with few orthonormal columns B.
             _, singular, turn = svd(weighted, full_matrices=False, check_finite=False)
-            along = rows @ turn.T
-            outside = rows - along @ turn
-            along_solved = along / (s2 + singular**2)
-            solved = outside / s2 + along_solved @ turn
-            inner = np.einsum("ij,ij->i", outside, outside) / s2 + np.einsum("ij,ij->i", along, along_solved)
+            along_solved = rows @ turn.T / (s2 + singular**2)
+            solved = rows - (along_solved * singular**2) @ turn
+            solved /= s2
+            # phi' C^-1 phi = (C^-1 phi)' C (C^-1 phi), a sum of squares: nothing cancels.
+            inner = s2 * np.einsum("ij,ij->i", solved, solved) + along_solved**2 @ singular**2
             log_determinant = np.log1p(singular**2 / s2).sum()
         else:
             covariance = weighted.T @ weighted

@@ -50,6 +50,9 @@ html_title = "kpca_lab"
 html_static_path = ["_static"]
 html_css_files = ["kpca_lab.css"]
 html_show_sourcelink = False
+# Pages without pages below them need no list of these.
+ALONE = "why quickstart migrate cluster suite leaderboard glossary changelog cite"
+html_sidebars = {page: [] for page in ALONE.split()}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,

@@ -1,6 +1,7 @@
 """Chin & Suter 2006, figures: contours, manifold data sets, and the drift and cost of many updates."""
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from experiments.common.stated import sigma, stated
 from kpca_lab import FullKPCA, IncrementalKPCA, SubsetKPCA
@@ -147,7 +148,12 @@ def figure3(records, arrays):
         own = found["swiss_roll_hole"]
         roll.scatter(*own["points"].T, c=own["order"], cmap=ORDER_MAP, s=4, linewidths=0)
         roll.view_init(12, -72)
-        roll.set_box_aspect(None, zoom=1.35)
+        roll.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_3$")
+        for axis in (roll.xaxis, roll.yaxis, roll.zaxis):
+            axis.set_major_locator(MaxNLocator(3))
+            axis.labelpad = -8
+        roll.tick_params(pad=-3, labelsize=6)
+        roll.set_box_aspect(None, zoom=1.1)
     roll.set_title("(a) Perforated Swiss roll, unit variances")
     for place, name in ((2, "teapots"), (3, "frey")):
         ax = fig.add_subplot(2, 2, place)
@@ -339,7 +345,7 @@ def drift_figure(records, arrays):
     return {
         "figure_drift": plots.drift(panels, ylabel="Principal angle to batch [°]", log="xy", columns=2),
         "figure_update_cost": plots.lines(
-            costs, xlabel="Number of updates", ylabel="", log="xy", markers=False, columns=2
+            costs, xlabel="Number of updates", ylabel="", log="xy", markers=True, columns=2
         ),
     }
 

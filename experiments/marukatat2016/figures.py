@@ -10,6 +10,7 @@ from kpca_lab.suite.render.plots.prepare import usable
 
 LABELS = {"gaussian": "random projection", "count": "count sketch"}
 BOUND = {"color": "#5F5F5F", "linewidth": 1.0}
+COUNT = "#B8860B"  # count sketches, so that their bands differ from those of random projections
 SIZE = "Sketch size $q$ or basis size $m$"
 
 
@@ -28,7 +29,7 @@ def _series(rows):
             look = style.line("empirical_map" if method == "sketched_pca" else method)
             name = method_label(method) if method != "sketched_pca" else "Algorithm 1"
             if sketch == "count":
-                look |= {"linestyle": ":", "fillstyle": "none"}
+                look |= {"linestyle": ":", "fillstyle": "none", "color": COUNT}
             found.append((method, sketch, f"{name}, {LABELS[sketch]}" if sketch else name, look))
     return found
 

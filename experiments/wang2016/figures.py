@@ -139,7 +139,7 @@ def _only(arrays):
 
 
 def _courses(found, number=0):
-    """The course of ADMM in the last pass of six components; it ends when both residuals are below 1."""
+    """The course of ADMM in the last pass; it ends when both residuals are below 1, or at the most steps."""
     panels = {
         "Objective": "objective",
         "Primal residual / its limit": "primal_residual",
@@ -149,26 +149,49 @@ def _courses(found, number=0):
         title: {
             # a residual of zero, at the start, has no place on a logarithmic axis
             f"Component {k + 1}": np.where(values > 0, values, np.nan)
-            for k, values in enumerate(found[f"{name}_{number}"][:6].astype(float))
+            for k, values in enumerate(found[f"{name}_{number}"].astype(float))
         }
         for title, name in panels.items()
     }
     levels = dict.fromkeys(list(panels)[1:], 1)
-    return plots.lines(series, xlabel="ADMM step", ylabel="", log="xy", markers=False, levels=levels)
+    figure = plots.lines(series, xlabel="ADMM step", ylabel="", log="xy", markers=False, levels=levels)
+    return _told(figure, _unfinished(found, number))
+
+
+def _unfinished(found, number=0) -> str:
+    """How many components stop at the most steps, with a residual over its limit; "" if none does."""
+    kinds = [found[f"{kind}_residual_{number}"].astype(float) for kind in ("primal", "dual")]
+    ends = np.array([[row[np.isfinite(row)][-1] for row in table] for table in kinds])
+    over = int((ends > 1).any(axis=0).sum())
+    most = (
+        f"{over} of {ends.shape[1]} components stop at the most steps of ADMM with a residual over its limit"
+    )
+    return f"{most} (the largest {ends.max():.0f} times)." if over else ""
+
+
+def _told(figure, text):
+    """The figure with a small line of text on top, for which it grows."""
+    if text:
+        figure.set_figheight(figure.get_figheight() + 0.25)
+        figure.suptitle(text, fontsize=7)
+    return figure
 
 
 @experiment.figure("wang2016/figure1")
 def figure1(records, arrays):
     """Contours of the components, points with non-zero coefficients in green; the course of ADMM."""
     found = _only(arrays)
-    return {"figure1": _contours(found, ["full", 0]), "figure1_admm": _courses(found)}
+    contours = _told(_contours(found, ["full", 0]), _unfinished(found))
+    return {"figure1": contours, "figure1_admm": _courses(found)}
 
 
 @experiment.figure("wang2016/figure2")
 def figure2(records, arrays):
     """The same for the parabola with both settings of the weights."""
     found = _only(arrays)
-    return {"figure2": _contours(found, ["full", 0, 1]), "figure2_admm": _courses(found)}
+    told = f"First weights: {_unfinished(found) or 'all components end below the limits.'}"
+    contours = _told(_contours(found, ["full", 0, 1]), told)
+    return {"figure2": contours, "figure2_admm": _courses(found)}
 
 
 def _contours(found, which):
@@ -204,7 +227,8 @@ def figure4(records, arrays):
     titles = {"reconstruction_mse": "Training images", "validation_error": "Test images"}
     rows = records.assign(dataset=records.metric.map(titles), metric="mse").dropna(subset="dataset")
     label = "Mean squared error in feature space"
-    return plots.curves(rows, "mse", x="r", by=("method",), ylabel=label, columns=2)
+    note = "Three weights are printed; the later components have the third"
+    return plots.curves(rows, "mse", x="r", by=("method",), ylabel=label, columns=2, note=note)
 
 
 @experiment.jobs("wang2016/figure_tradeoff")

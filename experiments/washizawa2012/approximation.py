@@ -106,7 +106,8 @@ def _contour_figure(records, arrays, titles, columns):
         if method in values.index:
             measures = {"empirical_error": values.loc[method, "empirical_error"]}
             if method != "full":  # all distances are from it
-                measures["distance"] = values.loc[method, "distance"]
+                rank = records.loc[records["method"] == method, "r"].max()
+                measures["distance_per_component"] = values.loc[method, "distance_squared"] / rank
         panels.append(
             ContourPanel(
                 kept["x"],
@@ -202,10 +203,14 @@ def figure3(records, arrays):
         (distances & (records["value"] > ROUNDING)) | (~distances & (records["method"] != "nystrom"))
     ]
     metrics = ["distance_squared", "normalized_empirical_error", "validation_error"]
-    figure = curves(shown, metrics, x="basis", band=None, log={"distance_squared": "y"})
+    figure = curves(shown, metrics, x="basis", band="se", log={"distance_squared": "y"})
     for ax in figure.axes:
         ax.set_xlim(records["basis"].min() - 0.05, records["basis"].max() + 0.05)
-    return _with_note(figure, "Nys is left out of (c) to (f): its errors are far above, as in the paper.")
+    note = (
+        f"Bands: one standard error of the mean over {records['split'].nunique()} divisions. "
+        "Nys is left out of (c) to (f): its errors are far above, as in the paper."
+    )
+    return _with_note(figure, note)
 
 
 @experiment.cells(f"{PAPER}/figure3")
@@ -326,7 +331,8 @@ def _over_all_samples(job):
 
 @experiment.figure(f"{PAPER}/figure6")
 def figure6(records, arrays):
-    """Empirical error against time, a point for each basis size."""
+    """Empirical error against time, a point for each basis size; the printed pairs as crosses."""
+    from kpca_lab.suite.render.labels import method_label
     from kpca_lab.suite.render.plots import tradeoff
 
     errors = records[records["metric"] == "empirical_error"]
@@ -337,9 +343,29 @@ def figure6(records, arrays):
     shown = shown.assign(value=shown["value"].mask(is_error, 1e5 * shown["value"]))
     label = r"$E_\mathrm{emp}$ [$10^{-5}$]"
     figure = tradeoff(shown, "runtime", "empirical_error", panels=None, annotate=True, ylabel=label)
+    _draw_printed(figure.axes[0])
+    for line in figure.axes[0].lines:
+        if line.get_label().startswith(method_label("reduced")):
+            line.set_linestyle("none")  # its times differ by less than they scatter
     if len(outside):
         _with_note(figure, f"The errors of Nys are far outside of the range: from {outside.min():.2g} on.")
     return figure
+
+
+def _draw_printed(ax):
+    """The errors and times that the text gives, on the machine of the paper, as crosses with its names."""
+    from kpca_lab.suite.render import style
+    from kpca_lab.suite.render.labels import method_label
+
+    published = load_published(PAPER).set_index("column")["value"]
+    for method, name in (("subset", "SubKPCA"), ("cholesky", "ICD")):
+        place = published[f"MNIST time of {name}"], 1e5 * published[f"MNIST training error of {name}"]
+        ax.plot(*place, "x", color=style.method_style(method).color, markersize=6)
+        ax.annotate(
+            f"{method_label(method)},\nprinted", place, xytext=(0, 5), textcoords="offset points", fontsize=6,
+            ha="center", va="bottom", color=style.method_style(method).color,
+        )  # fmt: skip
+    ax.set_xlim(right=2 * published["MNIST time of ICD"])
 
 
 @experiment.cells(f"{PAPER}/figure6")

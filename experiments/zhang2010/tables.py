@@ -204,10 +204,11 @@ def realisations_figure(records, arrays):
             points, *_ = ax.errorbar(
                 places, mean, yerr=deviation, color=color, marker=look.marker, linestyle="none", capsize=2
             )
-            points.set_label(f"{name}, mean ± SD")  # of the points: the legend puts containers last
+            reading = " as described" if method != "full" else ""
+            points.set_label(f"{name}{reading}, mean ± SD")  # of the points: the legend puts containers last
             ax.plot(
                 places + 0.11, first, "o", markerfacecolor="none", color=color,
-                label=f"{name}, realisation 1",
+                label=f"{name}{reading}, realisation 1",
             )  # fmt: skip
             ax.plot(places + 0.11, paper, "x", color=color, label=f"{name}, printed")
         ax.set_xticks(range(len(datasets)), names, rotation=45, ha="right")
@@ -247,9 +248,15 @@ def figure1(records, arrays):
     ax.plot(*points[~used].T, "o", color="#8C8C8C", markersize=2.5, label=f"not used ({sum(~used)})")
     ax.plot(
         *points[used].T, look.marker, color=look.color, markersize=3.5,
-        label=rf"used by APCA, $\alpha$ = {alpha:g} ({sum(used)})",
+        label=rf"used by APCA as described, $\alpha$ = {alpha:g} ({sum(used)})",
     )  # fmt: skip
     ax.plot(*found["mean"], "k+", markersize=9, label="mean")
+    # the text speaks of a small circle and gives no radius
+    radius = np.median(np.linalg.norm(points - found["mean"], axis=1))
+    angle = np.linspace(0, 2 * np.pi, 200)
+    circle = found["mean"][:, None] + radius * np.array([np.cos(angle), np.sin(angle)])
+    ax.plot(*circle, "k-", linewidth=0.8, label="circle with half of all samples")
+    ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("First column")
     ax.set_ylabel("Second column")
     ax.set_title(f"{row_label(records['dataset'].iloc[0])}, {len(points)} samples")

@@ -32,7 +32,7 @@ class ContourPanel:
     highlight : array, optional
         Points to show in green: numbers or a mask of rows of ``points``, or coordinates of shape (m, 2).
     measures : dict, optional
-        Numbers for the second line of the title, such as ``{"e_emp": 0.2063, "distance": 0.012}``.
+        Numbers for further lines of the title, such as ``{"e_emp": 0.2063, "distance": 0.012}``.
     """
 
     x: np.ndarray
@@ -96,7 +96,7 @@ def contours(
     rows = math.ceil(len(panels) / columns)
     first = panels[0]
     aspect = np.ptp(first.y) / np.ptp(first.x)
-    lines = 1 + max(panel.title.count("\n") + bool(panel.measures) for panel in panels)
+    lines = 1 + max(panel.title.count("\n") + len(panel.measures) for panel in panels)
     panel_width = width / columns
     height = rows * (np.clip(0.86 * panel_width * aspect, 0.5, 4.0) + 0.15 + 0.15 * lines)
     several = any(len(panel.highlighted()) for panel in panels)
@@ -108,7 +108,7 @@ def contours(
         levels = np.linspace(np.nanmin(shown), np.nanmax(shown), n_levels + 2)[1:-1]
         drawn = _draw_panel(ax, panel, levels)
         letter = f"({chr(97 + place)}) " if letters and 1 < len(panels) <= 26 else ""
-        second = ", ".join(f"{metric_label(name)} = {short(v)}" for name, v in panel.measures.items())
+        second = "\n".join(f"{metric_label(name)} = {short(v)}" for name, v in panel.measures.items())
         ax.set_title(f"{letter}{panel.title}" + (f"\n{second}" if second else ""), fontsize=7)
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()

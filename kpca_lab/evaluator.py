@@ -25,10 +25,12 @@ class CoreEvaluator:
     points : array of shape (n_points, n_features)
     n_beside : int
         Number of columns that :meth:`fill` leaves room for beside the core.
+    single_limit : float
+        Inner products are formed in single precision for ``gamma (|x|^2 + |y|^2)`` up to this.
     """
 
-    def __init__(self, kernel: Kernel, points, n_beside: int = 0):
-        self.kernel, self.points, self.n_beside = kernel, points, n_beside
+    def __init__(self, kernel: Kernel, points, n_beside: int = 0, single_limit: float = 0.0):
+        self.kernel, self.points, self.n_beside, self.single_limit = kernel, points, n_beside, single_limit
         self._direct = kernel.name == "rbf" and not sparse.issparse(points)
         self._buffers = threading.local()  # one model may serve several threads
         if self._direct:
@@ -38,6 +40,7 @@ class CoreEvaluator:
             self._right = np.zeros((d + 2, m + n_beside))
             np.multiply(moved.T, 2 * kernel.gamma, out=self._right[:d, :m])
             self._right[d:, :m] = np.ones(m), self._squares
+            self._single_right = self._right[:d].astype(np.float32) if single_limit else None
 
     def rows(self, samples) -> Iterator[slice]:
         """Slices of ``samples`` that are worth being taken together."""
@@ -85,8 +88,14 @@ class CoreEvaluator:
         np.subtract(samples, 0.0 if origin is None else origin, out=moved)
         np.multiply(row_squares(moved), -gamma, out=squares)
         left[:, d + 1] = 1.0
-        np.matmul(left, self._right, out=out)  # the squared norms ride along as two more columns
         largest = -squares.min(initial=0) - self._squares.min(initial=0)
+        if self._single_right is not None and largest <= self.single_limit:
+            np.add(moved.astype(np.float32) @ self._single_right, squares[:, None], out=out)
+            out += self._right[d + 1]
+            out[:, m:] = 0.0
+            np.minimum(out, 0.0, out=out)
+        else:
+            np.matmul(left, self._right, out=out)  # the squared norms ride along as two more columns
         if largest > limit:
             measure_close_pairs(out[:, :m], moved, lambda: shifted(self.points, origin), gamma, largest)
         np.expm1(out, out=out)
@@ -103,7 +112,7 @@ class CoreEvaluator:
         return buffers[name][:n_rows]
 
     def __getstate__(self):
-        return {"kernel": self.kernel, "points": self.points, "n_beside": self.n_beside}
+        return {name: getattr(self, name) for name in ("kernel", "points", "n_beside", "single_limit")}
 
     def __setstate__(self, state):
         self.__init__(**state)

@@ -10,6 +10,7 @@ from kpca_lab.distances import PIECE_BYTES, TOLERATED, densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel
+from kpca_lab.precision import single_limit
 from kpca_lab.span import LARGEST_RATIO, Frame, SummationFrame
 
 
@@ -28,6 +29,10 @@ class SpanStatistics:
     kernel : Kernel
     points : array of shape (n_points, n_features)
         The basis.
+    precision : {"double", "auto", "mixed"}
+        That of inner products between samples and basis, see :mod:`kpca_lab.precision`.
+    n_components : int or float, optional
+        With "auto", the eigenvalues that have to be right.
 
     Attributes
     ----------
@@ -54,11 +59,12 @@ class SpanStatistics:
     _plain: np.ndarray | float
     _turned: np.ndarray | float
 
-    def __init__(self, kernel: Kernel, points):
+    def __init__(self, kernel: Kernel, points, precision: str = "double", n_components: float | None = None):
         kernel = kernel.anchored(points)
         self._summation = SummationFrame.of(kernel, points)
         order = self._summation.order
-        self._evaluator = CoreEvaluator(kernel, points[order], n_beside=2)
+        limit = single_limit(precision, self._summation, n_components)
+        self._evaluator = CoreEvaluator(kernel, points[order], n_beside=2, single_limit=limit)
         # Kernel values of the basis mean: the core with the points, the offset.
         self._reference = np.append(self._summation.column_means[order], kernel.offset(points).mean())
         # The core of samples is at most twice gamma (|x|^2 + |y|^2).

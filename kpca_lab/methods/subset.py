@@ -14,6 +14,7 @@ from kpca_lab.methods.growth import check_growth, fit_growing
 from kpca_lab.methods.parameters import check_unchanged, remembered_parameters
 from kpca_lab.methods.subset_forms import low_rank_criterion, restricted_to_samples
 from kpca_lab.operator import FeatureOperator
+from kpca_lab.precision import check_precision
 from kpca_lab.rows import RowSource, as_rows
 from kpca_lab.statistics import SpanStatistics, merged_sums
 
@@ -70,6 +71,9 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         :meth:`estimate_gap`. A ConvergenceWarning tells the gap reached if ``max_basis`` is not enough.
     max_basis : int, float or None
         The largest basis to try with ``tol``, or its share of all samples; 4000 by default.
+    precision : {"auto", "double", "mixed"}
+        "mixed": inner products in single precision, the rest in double. "auto": where that changes no
+        eigenvalue by more than 1e-6 by the estimate of :mod:`kpca_lab.precision`, which is rare.
     random_state : int, RandomState or None
         For the selector, and with ``tol`` for the rows that gaps are estimated from.
     verbose : int
@@ -156,6 +160,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         criterion_rank=None,
         tol=None,
         max_basis=None,
+        precision="auto",
         random_state=None,
         verbose=0,
     ):
@@ -176,6 +181,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         self.criterion_rank = criterion_rank
         self.tol = tol
         self.max_basis = max_basis
+        self.precision = precision
         self.verbose = verbose
 
     @property
@@ -252,13 +258,10 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         if not isinstance(samples, RowSource):
             statistics.add(samples)
             return
+        least = PART_ROWS * self.basis_.shape[0]
         try:
             sums = samples.reduce(
-                statistics.fresh().sums_over,
-                merged_sums,
-                least_rows=PART_ROWS * self.basis_.shape[0],
-                verbose=self.verbose,
-                label="fit",
+                statistics.fresh().sums_over, merged_sums, least_rows=least, verbose=self.verbose, label="fit"
             )
         except BaseException:  # some row may be bad
             if first:
@@ -338,6 +341,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
                 f"outside_basis must be 'project', 'include' or 'general', got {self.outside_basis!r}."
             )
         check_n_components(self.n_components, 1)
+        check_precision(self.precision)
         if self.tol is not None:
             check_growth(self)
         return check_center(self.center, CENTROIDS)
@@ -348,7 +352,7 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         if isinstance(samples, RowSource):  # of which no more is at hand
             check_range(kernel, basis.points, training=True)
             check_positive(kernel, basis.points, centred=centroid is not None)
-        self.statistics_ = SpanStatistics(kernel, basis.points)
+        self.statistics_ = SpanStatistics(kernel, basis.points, self.precision, self.n_components)
         if self.outside_basis == "include" and basis.indices is None:
             self.statistics_.add(basis.points)
 

@@ -241,11 +241,13 @@ class TippingKPCA(OperatorEstimator):
         noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
         log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
         can_return = self.update == "scoring"  # weights that were zero
-        best, start, more, fewer = None, None, 0, 0
+        best = result = self._maximise(samples, float(np.exp(log_noise)), None)
+        start, more, fewer = None, 0, 0
         for step in range(SEARCH_STEPS):
-            result = self._maximise(samples, float(np.exp(log_noise)), start)
-            found = np.count_nonzero(result.weights)
-            if best is None or _is_closer(found, np.count_nonzero(best.weights), n_basis):
+            if step:
+                result = self._maximise(samples, float(np.exp(log_noise)), start)
+            found = int(np.count_nonzero(result.weights))
+            if _is_closer(found, int(np.count_nonzero(best.weights)), n_basis):
                 best = result
             if found == n_basis or high - low < 1e-4:
                 break

@@ -234,15 +234,14 @@ class TippingKPCA(OperatorEstimator):
         return _Result(model.weights, noise_variance, np.array(history), converged)
 
     def _search(self, samples: WeightedSamples, n_basis: int) -> "_Result":
-        """The s2 for which ``n_basis`` weights are not zero; each solution starts the next one."""
+        """Bisection over log s2; each solution with more weights than wanted starts the next one."""
         squares = samples.variances
         low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
         # About this many directions stand out of the noise, and it takes a sample or more for each.
         noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
         log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
-        can_return = self.update == "scoring"  # weights that were zero
         best = result = self._maximise(samples, float(np.exp(log_noise)), None)
-        start, more, fewer = None, 0, 0
+        start = None
         for step in range(SEARCH_STEPS):
             if step:
                 result = self._maximise(samples, float(np.exp(log_noise)), start)
@@ -251,16 +250,12 @@ class TippingKPCA(OperatorEstimator):
                 best = result
             if found == n_basis or high - low < 1e-4:
                 break
-            if found > n_basis or (found and can_return):
-                start = result.weights
             if found > n_basis:
-                low, more = log_noise, found
+                low, start = log_noise, result.weights
             else:
-                high, fewer = log_noise, found
+                high = log_noise
             log_noise = (low + high) / 2
-            if step % 3 < 2 and more and fewer:  # the logarithm of the number falls about linearly
-                share = np.log(more / n_basis) / np.log(more / fewer)
-                log_noise = low + np.clip(share, 0.05, 0.95) * (high - low)
+        assert best is not None
         return best
 
     def _set_components(self, kernel, samples, centred):

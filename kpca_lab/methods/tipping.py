@@ -255,7 +255,6 @@ class TippingKPCA(OperatorEstimator):
             else:
                 high = log_noise
             log_noise = (low + high) / 2
-        assert best is not None
         return best
 
     def _set_components(self, kernel, samples, centred):

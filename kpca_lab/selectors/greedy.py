@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from kpca_lab.selectors.pivots import PivotSelector, SpanDistances, extend_by_largest
+from kpca_lab.selectors.pivots import PivotSelector, SpanDistances, extend_by_largest, first_of_largest
 
 
 @dataclass(frozen=True)
@@ -46,5 +44,5 @@ class GreedySelector(PivotSelector):
 
     def _first(self, samples, kernel, rng):
         squares = kernel.diagonal(samples)
-        first = int(np.argmax(squares))
+        first = first_of_largest(squares)
         return first if squares[first] > 0 else None

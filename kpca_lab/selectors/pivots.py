@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from kpca_lab.kernels import Kernel
-from kpca_lab.selectors.criterion import FirstSample, check_count, check_matrix_size
+from kpca_lab.selectors.criterion import TIE, FirstSample, check_count, check_matrix_size
 from kpca_lab.selectors.subsample import candidates
 
 
@@ -173,6 +173,11 @@ def extend_by_drawing(state, wanted: int, block: int, rng) -> np.ndarray:
     return numbers[found.chosen]
 
 
+def first_of_largest(weights: np.ndarray) -> int:
+    """The lowest number whose weight cannot be told from the largest: equal ones differ by rounding."""
+    return int(np.argmax(weights >= (1 - TIE) * weights.max()))
+
+
 def extend_by_largest(state, wanted: int, block: int, rng=None) -> np.ndarray:
     """Pivots of largest weight: at most ``wanted``, at least one; ties go to the lowest number proposed."""
     weights = state.weights
@@ -183,7 +188,7 @@ def extend_by_largest(state, wanted: int, block: int, rng=None) -> np.ndarray:
     numbers = np.sort(proposed[:block])
     found = state.among(numbers)
     while len(found.chosen) < wanted:
-        place = int(found.weights.argmax())
+        place = first_of_largest(found.weights)
         if found.weights[place] <= 0 or (found.chosen and found.weights[place] < bound):
             break
         found.add(place)

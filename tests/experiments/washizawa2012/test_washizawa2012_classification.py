@@ -11,7 +11,7 @@ from experiments.washizawa2012 import classification
 from experiments.washizawa2012.class_subspaces import count_errors, count_linear_errors, downdated_eigenpairs
 from kpca_lab import FullKPCA, ReducedKPCA, SubsetKPCA
 from kpca_lab.classify import SubspaceClassifier
-from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.datasets import DatasetUnavailableError, split
 from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.jobs import COLUMNS
@@ -178,4 +178,6 @@ def test_the_paper_profile_is_the_papers_protocol():
         0.5,
         1.0,
     ]
-    assert grid["ranks"] == list(range(10, 201, 10)) and jobs[0].dataset["split"]["held_out"] == 729
+    assert grid["ranks"] == list(range(10, 201, 10))
+    assert jobs[0].dataset["split"] == {"kind": "random", "held_out": None}  # as many as the protocol says
+    assert len(split("usps", 1, n_samples=7291).held_out) == 729

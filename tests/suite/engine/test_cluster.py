@@ -113,9 +113,13 @@ def test_an_interrupt_cancels_what_is_running(base, cluster, tmp_path):
         time.sleep(1.0)
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt), on_cluster(cluster.scheduler_address) as compute:
-        run([plan], stream=io.StringIO(), compute=compute)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of xdist ignore it
+    try:
+        threading.Thread(target=interrupt, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt), on_cluster(cluster.scheduler_address) as compute:
+            run([plan], stream=io.StringIO(), compute=compute)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not psutil.wait_procs(seen, timeout=30)[1]
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         assert not any(client.processing().values())

@@ -96,7 +96,7 @@ def tidy_log_ticks(ax) -> None:
 
 def _short_number(value, _position=None) -> str:
     """A tick label: 200, 0.05, or a mantissa and a power of ten."""
-    if 1e-4 <= abs(value) < 1e5:
+    if value == 0 or 1e-4 <= abs(value) < 1e5:
         return f"{value:g}"
     exponent = math.floor(math.log10(abs(value)))
     return rf"${value / 10**exponent:g}\times10^{{{exponent}}}$"

@@ -20,7 +20,7 @@ def _axes(ax):
     """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
-    _, ax = require("matplotlib.pyplot", "suite").subplots(layout="constrained")
+    _, ax = require("matplotlib.pyplot", "plot").subplots(layout="constrained")
     return ax
 
 
@@ -120,7 +120,7 @@ class ComponentsDisplay:
             self.figure_.colorbar(points, ax=self.ax_)
         else:
             labels = np.unique(self.y)
-            colours = require("matplotlib", "suite").colormaps["tab10" if len(labels) <= 10 else "tab20"]
+            colours = require("matplotlib", "plot").colormaps["tab10" if len(labels) <= 10 else "tab20"]
             for number, label in enumerate(labels):
                 colour = colours(number % colours.N)
                 self.ax_.scatter(*self.scores[self.y == label].T, color=colour, label=str(label), **options)

@@ -86,7 +86,8 @@ def test_times_are_read(text, seconds):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
 def test_ctrl_c_prints_the_best_so_far(table):
-    code = "import sys; from kpca_lab.cli.main import main; sys.exit(main())"
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # xdist ignores it
+    code = f"{listen}; import sys; from kpca_lab.cli.main import main; sys.exit(main())"
     arguments = ["suggest", str(table), "--target", "label", "--gamma", "0.1", "--budget", "200s"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(

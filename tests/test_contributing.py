@@ -97,7 +97,7 @@ def test_each_list_leads_to_a_run_with_what_was_added(tmp_path):
         assert code == 0, f"{command}: {code}\n{text}"
         told[command] = text
     expected = ["4 jobs", "1 done before", "every_second", "every_nth", "points_kept"]
-    expected += ["1 jobs", "squares.txt", "1 jobs", "2 trials"]
+    expected += ["1 job computed", "squares.txt", "1 job computed", "2 trials"]
     assert len(told) == len(commands) == len(expected)
     for (command, text), word in zip(told.items(), expected):
         assert word in text, f"{command}: {text}"

@@ -90,7 +90,7 @@ def test_the_suite_works_from_an_empty_folder(install, tmp_path):
     command = install("suite") / "kpca-lab"
     done = call(tmp_path, command, "run", "dataset=artificial2d", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "1 jobs computed" in done.stderr and "normalized_empirical_error" in done.stdout
+    assert "1 job computed" in done.stderr and "empirical_error" in done.stdout
     assert (tmp_path / "results/quick/custom/artificial2d.csv").is_file()
 
     (tmp_path / "mine.csv").write_text("\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(40)))
@@ -98,7 +98,7 @@ def test_the_suite_works_from_an_empty_folder(install, tmp_path):
     done = call(tmp_path, command, "run", "-m", *own, *SMALL)
     assert done.returncode == 0, done.stderr
     assert "2 jobs computed" in done.stderr
-    assert (tmp_path / "results/quick/custom/csv.csv").is_file()
+    assert (tmp_path / "results/quick/custom/mine.csv").is_file()
 
 
 @pytest.mark.parametrize("words", [["run", "+experiment=any/table1"], ["reproduce", "tables"]])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kpca_lab.cli.arguments import column, columns, width
 from kpca_lab.datasets import open_rows
 from kpca_lab.datasets.large_files import standardized
 from kpca_lab.kernels import KERNELS
@@ -36,8 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kpca-lab fit", description=__doc__)
     parser.add_argument("file", metavar="FILE", help="the table")
     parser.add_argument("--key", metavar="NAME", help="table of an HDF5 file that has several")
-    parser.add_argument("--columns", type=_names, metavar="A,B,...", help="columns to use, all by default")
-    parser.add_argument("--target", type=_name, metavar="A", help="a column to leave out")
+    parser.add_argument("--columns", type=columns, metavar="A,B,...", help="columns to use, all by default")
+    parser.add_argument("--target", type=column, metavar="A", help="a column to leave out")
     parser.add_argument("--scaling", choices=["standard"], help="zero mean and unit variance of each column")
     parser.add_argument("--components", type=int, default=10, metavar="R", help="how many (10)")
     parser.add_argument("--basis", type=int, default=500, metavar="M", help="number of basis samples (500)")
@@ -52,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--kernel", choices=kernels, default="rbf", metavar="NAME", help=f"(rbf) {', '.join(kernels)}"
     )
-    parser.add_argument("--gamma", type=_width, default="scale", help="a number, scale (default) or median")
+    parser.add_argument("--gamma", type=width, default="scale", help="a number, scale (default) or median")
     parser.add_argument("--degree", type=int, default=3, help="of the kernel poly (3)")
     parser.add_argument("--no-center", action="store_true", help="do not subtract the mean in feature space")
     parser.add_argument("--seed", type=int, default=0, help="of the selector (0)")
@@ -60,22 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", metavar="FILE.npz", help="write the operator here (FeatureOperator.load)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser
-
-
-def _name(text: str) -> str | int:
-    """A column by name, or by place if it is a whole number."""
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-def _names(text: str) -> list[str | int]:
-    return [_name(part) for part in text.split(",")]
-
-
-def _width(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _fit(chosen: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from kpca_lab.advice.page import page
 from kpca_lab.advice.search import LEAST_BUDGET, search
 from kpca_lab.advice.suggestion import Suggestion
 from kpca_lab.advice.table import Table, memory_limit, table_of
+from kpca_lab.cli.arguments import column, columns, width
 from kpca_lab.datasets import load_dataset, open_rows
 from kpca_lab.datasets.categories import CATEGORICAL
 from kpca_lab.datasets.own_files import existing_file, open_text
@@ -59,8 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kpca-lab suggest", description=__doc__)
     parser.add_argument("file", metavar="FILE", help="a table: CSV, NPY, Parquet, HDF5, zarr")
-    parser.add_argument("--target", type=_name, metavar="A", help="column of labels, not one of the inputs")
-    parser.add_argument("--columns", type=_names, metavar="A,B,...", help="columns to use, all by default")
+    parser.add_argument("--target", type=column, metavar="A", help="column of labels, not one of the inputs")
+    parser.add_argument("--columns", type=columns, metavar="A,B,...", help="columns to use, all by default")
     parser.add_argument(
         "--categorical", choices=CATEGORICAL, default="error", help="columns that are not numbers"
     )
@@ -75,30 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--memory", type=_bytes, metavar="2GB", help="beside the data; most of what is free")
     parser.add_argument("--kernel", choices=["rbf", "laplacian"], default="rbf")
-    parser.add_argument(
-        "--gamma", type=_width, help="the width: a number, scale or median; chosen by default"
-    )
+    parser.add_argument("--gamma", type=width, help="the width: a number, scale or median; chosen by default")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (0)")
     parser.add_argument("--json", metavar="FILE", help="write all numbers here")
     parser.add_argument("--html", metavar="FILE", help="write a page here")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser
-
-
-def _name(text: str) -> str | int:
-    """A column by name, or by place if it is a whole number."""
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-def _names(text: str) -> list[str | int]:
-    return [_name(part) for part in text.split(",")]
-
-
-def _width(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _seconds(text: str) -> float:

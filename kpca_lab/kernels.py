@@ -142,6 +142,8 @@ class Kernel:
         """The part of the kernel that no sample changes."""
         if self.name in EXPONENTIALS:
             return 1.0
+        if self.name == "sigmoid":
+            return float(np.tanh(self.coef0))
         if self.origin is None:
             return 0.0
         square = float(self.origin @ self.origin)
@@ -207,11 +209,17 @@ class Kernel:
         elif self.origin is not None:
             values = self._poly_core(A, B)
         else:
-            values = dense_product(A, B)
-            values *= self.gamma
-            values += self.coef0
-            values = np.tanh(values) if self.name == "sigmoid" else values**self.degree
+            values = self._whole(self.gamma * dense_product(A, B))
         return values
+
+    def _whole(self, products: np.ndarray) -> np.ndarray:
+        """The sigmoid kernel less its constant, or a polynomial kernel that has no parts.
+
+        ``tanh(a + c) - tanh(c)`` is had from the theorem of addition, without a subtraction.
+        """
+        if self.name == "sigmoid":
+            return np.tanh(products) * (1.0 - np.tanh(products + self.coef0) * self.constant)
+        return (products + self.coef0) ** self.degree
 
     def _chi2_core(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for values in (A, B):
@@ -256,8 +264,7 @@ class Kernel:
             return row_squares(A)
         if self.origin is not None:
             return self._poly_core_diagonal(A)
-        values = self.gamma * row_squares(A) + self.coef0
-        return np.tanh(values) if self.name == "sigmoid" else values**self.degree
+        return self._whole(self.gamma * row_squares(A))
 
     def __call__(self, X: Rows, Y: Rows) -> np.ndarray:
         """The kernel matrix between the rows of ``X`` and of ``Y``."""

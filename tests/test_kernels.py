@@ -3,8 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
+from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels, sigmoid_kernel
 
+from kpca_lab import FullKPCA
 from kpca_lab.kernels import Kernel, make_kernel, row_blocks
 
 PARAMETERS = {
@@ -145,3 +146,16 @@ def test_every_kernel_name_of_scikit_learn_is_known():
 def test_gamma_of_a_callable_is_refused():
     with pytest.raises(ValueError, match="has no meaning for a callable kernel"):
         make_kernel(lambda x, y: x @ y, gamma=2.0, n_features=2)
+
+
+def test_narrow_sigmoid_is_the_linear_kernel(rng):
+    # tanh(a + c) = tanh(c) + a / cosh(c)^2 + ...: with the constant in every value, nothing would be left.
+    X = rng.standard_normal((40, 3))
+    scale = np.cosh(1.0) ** 2 * 1e15
+    sigmoid = FullKPCA(3, kernel="sigmoid", gamma=1e-15, coef0=1.0).fit(X)
+    np.testing.assert_allclose(
+        scale * sigmoid.eigenvalues_, FullKPCA(3, kernel="linear").fit(X).eigenvalues_, rtol=1e-9
+    )
+    kernel = make_kernel("sigmoid", gamma=0.3, coef0=0.5, n_features=3)
+    np.testing.assert_allclose(kernel(X, X), sigmoid_kernel(X, gamma=0.3, coef0=0.5), atol=1e-15)
+    np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), atol=1e-15)

@@ -228,6 +228,5 @@ def table2_figure(records, arrays):
     splits = rows.split.nunique()
     parts = "one random partition" if splits == 1 else f"{splits} random partitions"
     images = "38 subjects, frontal (Extended Yale B)" if "extended" in name else "multi-pose part of Yale B"
-    fig.set_figheight(fig.get_figheight() + 0.25)
-    fig.suptitle(f"{images}, {parts}; the complete set of the paper cannot be had", fontsize=7)
-    return {name: fig}
+    note = f"{images}, {parts}; the complete set of the paper cannot be had"
+    return {name: style.with_note(fig, note)}

@@ -17,7 +17,7 @@ from kpca_lab.selectors import get_selector
 from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.measure.samples import kernel_parameters, kernel_text, load_samples
-from kpca_lab.suite.render import plots
+from kpca_lab.suite.render import plots, style
 
 ITEMS = ("figure1", "figure2", "figure3", "figure4")
 # Steps of a pass that are kept for the figures.
@@ -155,7 +155,7 @@ def _courses(found, number=0):
     }
     levels = dict.fromkeys(list(panels)[1:], 1)
     figure = plots.lines(series, xlabel="ADMM step", ylabel="", log="xy", markers=False, levels=levels)
-    return _told(figure, _unfinished(found, number))
+    return style.with_note(figure, _unfinished(found, number))
 
 
 def _unfinished(found, number=0) -> str:
@@ -169,19 +169,11 @@ def _unfinished(found, number=0) -> str:
     return f"{most} (the largest {ends.max():.0f} times)." if over else ""
 
 
-def _told(figure, text):
-    """The figure with a small line of text on top, for which it grows."""
-    if text:
-        figure.set_figheight(figure.get_figheight() + 0.25)
-        figure.suptitle(text, fontsize=7)
-    return figure
-
-
 @experiment.figure("wang2016/figure1")
 def figure1(records, arrays):
     """Contours of the components, points with non-zero coefficients in green; the course of ADMM."""
     found = _only(arrays)
-    contours = _told(_contours(found, ["full", 0]), _unfinished(found))
+    contours = style.with_note(_contours(found, ["full", 0]), _unfinished(found))
     return {"figure1": contours, "figure1_admm": _courses(found)}
 
 
@@ -190,7 +182,7 @@ def figure2(records, arrays):
     """The same for the parabola with both settings of the weights."""
     found = _only(arrays)
     told = f"First weights: {_unfinished(found) or 'all components end below the limits.'}"
-    contours = _told(_contours(found, ["full", 0, 1]), told)
+    contours = style.with_note(_contours(found, ["full", 0, 1]), told)
     return {"figure2": contours, "figure2_admm": _courses(found)}
 
 

@@ -153,6 +153,14 @@ def new_figure(width=TEXT_WIDTH, height=3.0) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def with_note(figure: Figure, text: str) -> Figure:
+    """The figure with a small line of text on top, for which it grows; as it was if the text is empty."""
+    if text:
+        figure.set_figheight(figure.get_figheight() + 0.25)
+        figure.suptitle(text, fontsize=7)
+    return figure
+
+
 def canonical(method) -> str:
     """The project's name of a method, given that name, an estimator's name or a usual abbreviation."""
     name = str(method).strip()

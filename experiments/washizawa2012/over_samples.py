@@ -4,7 +4,7 @@ import numpy as np
 
 from kpca_lab.kernels import Kernel
 
-__all__ = ["errors_over_samples"]
+__all__ = ["errors_over_samples", "used_samples"]
 
 
 def errors_over_samples(X: np.ndarray, operators: list, block: int = 2000) -> list[float]:
@@ -74,3 +74,11 @@ def _symmetric_product(kernel: Kernel, X, W, block):
             if rows != columns:
                 product[columns] += core.T @ W[rows]
     return product
+
+
+def used_samples(model):
+    """Numbers of the samples that a model is built on, where these are not all."""
+    for name in ("basis_indices_", "pivots_"):
+        if getattr(model, name, None) is not None:
+            return getattr(model, name)
+    return None

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.washizawa2012.approximation import StagedForwardSelector, figure6_cells
+from experiments.washizawa2012.mnist import figure6_cells
 from experiments.washizawa2012.over_samples import errors_over_samples
+from experiments.washizawa2012.staged_forward import StagedForwardSelector
 from kpca_lab import CholeskyKPCA, NystromKPCA
 from kpca_lab.kernels import make_kernel
 from kpca_lab.metrics import empirical_error

@@ -14,7 +14,7 @@ from kpca_lab.datasets.catalogue import entry_of
 from kpca_lab.datasets.real import IDA_BENCHMARKS, read_ida
 from kpca_lab.datasets.seeds import derive_rng
 
-__all__ = ["Protocol", "Split", "iter_splits", "protocol_of", "split"]
+__all__ = ["Protocol", "Split", "iter_splits", "protocol_of", "rows_held_out", "split"]
 
 
 @dataclass(frozen=True)
@@ -135,15 +135,20 @@ def split(
     if total is None:
         raise ValueError(f"{name}: give the number of rows, n_samples=")
     if n_held_out is None:
-        if protocol.n_held_out is not None and total == protocol.n_samples:
-            n_held_out = protocol.n_held_out
-        else:
-            share = DEFAULT_SHARE if protocol.held_out is None else protocol.held_out
-            n_held_out = round(share * total)
+        n_held_out = rows_held_out(name, total)
     if not 1 <= n_held_out < total:
         raise ValueError(f"{name}: cannot hold out {n_held_out} of {total} rows")
     order = derive_rng(name, number, "split", purpose).permutation(int(total))
     return Split(np.sort(order[n_held_out:]), np.sort(order[:n_held_out]), number)
+
+
+def rows_held_out(name: str, n_samples: int) -> int:
+    """Rows that the protocol of a data set holds out of some; its share of them, if they are not all."""
+    protocol = protocol_of(name)
+    if protocol.n_held_out is not None and n_samples == protocol.n_samples:
+        return protocol.n_held_out
+    share = DEFAULT_SHARE if protocol.held_out is None else protocol.held_out
+    return round(share * n_samples)
 
 
 def _published(

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kpca_lab.datasets import DataVariantWarning, load_dataset, locations, parsers
+from kpca_lab.datasets import DataVariantWarning, list_datasets, load_dataset, locations, parsers
 from kpca_lab.datasets.fetch import sha256_of
 from kpca_lab.datasets.real import IDA_BENCHMARKS, read_ida
 from kpca_lab.datasets.registry import FILE_SETS
+from kpca_lab.datasets.row_counts import most_rows
 
 
 def n_duplicates(table):
@@ -143,6 +144,19 @@ IDA_FACTS = {
     "waveform": (5000, 21, 400, 4600),
 }
 UNIQUE_PATTERNS_ONLY = {"breast_cancer", "flare_solar", "image", "splice", "titanic"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in list_datasets("real")),
+        *(("tic", {"parts": parts}) for parts in ("official", "train")),
+        *(("yaleb", chosen) for chosen in ({"ambient": True}, {"variant": "extended"})),
+    ],
+)
+def test_the_rows_that_are_known_without_loading_are_those_loaded(real, name, options):
+    dtype = {"dtype": "uint8"} if name == "mnist" else {}
+    assert most_rows(name, options) == len(real(name, **options, **dtype).X)
 
 
 @pytest.mark.parametrize("name", IDA_FACTS)

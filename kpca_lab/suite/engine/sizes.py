@@ -1,11 +1,7 @@
 """Sizes that no data set of a run can have, found before anything is computed."""
 
-from pathlib import Path
-
-import numpy as np
-
-from kpca_lab.datasets import load_dataset, protocol_of
-from kpca_lab.datasets.catalogue import entry_of
+from kpca_lab.datasets.row_counts import most_rows
+from kpca_lab.datasets.splits import rows_held_out
 from kpca_lab.suite.config.settings import Settings
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.jobs import dataset_of
@@ -47,35 +43,12 @@ def most_samples(dataset: dict) -> int | None:
     dataset : dict
         As in a :class:`kpca_lab.suite.jobs.Job`.
     """
-    rows = _rows(dataset["name"], dataset["options"])
+    rows = most_rows(dataset["name"], dataset["options"])
     if rows is None or dataset["split"]["kind"] != "random":
         return rows
-    protocol = protocol_of(dataset["name"])
-    share = dataset["split"]["held_out"] or protocol.n_held_out or protocol.held_out or 0.0
-    held_out = round(share * rows) if share < 1 else int(share)
+    share = dataset["split"]["held_out"]
+    if share is None:
+        held_out = rows_held_out(dataset["name"], rows)
+    else:
+        held_out = round(share * rows) if share < 1 else int(share)
     return rows - held_out if held_out < rows else rows
-
-
-def _rows(name, options):
-    if options.get("n_train") is not None:
-        return options["n_train"]
-    kind = entry_of(name).kind
-    if kind == "synthetic":
-        return len(load_dataset(name, **options).X)
-    if kind == "real":
-        return None if options.get("path") else protocol_of(name).n_samples
-    path = Path(options["path"])
-    if not path.is_file():
-        return None
-    if name == "npy":
-        return len(np.load(path, mmap_mode="r", allow_pickle=False))
-    return _lines(path) if name == "csv" else None
-
-
-def _lines(path):
-    """Lines of a file, and so the most rows that it can have."""
-    with path.open("rb") as file:
-        count, last = 0, b""
-        while block := file.read(2**20):
-            count, last = count + block.count(b"\n"), block
-    return count + (not last.endswith(b"\n"))

@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
 
@@ -124,6 +124,10 @@ def test_a_worker_that_was_killed_while_idle_is_replaced(go):
         (["n_components=5000"], "n_components=5000 is more"),
         (["n_train=40", "n_basis=[5,41]"], "n_basis=41 is more .* 40 training samples"),
         (["datasets=[concrete,artificial2d]", "n_basis=1001"], "concrete has 927 training samples"),
+        (["dataset=mnist", "n_basis=60001"], "mnist has 60000 training samples"),
+        (["dataset=frey", "n_basis=1966"], "frey has 1965 training samples"),
+        (["dataset=ida/banana", "n_components=401"], "ida/banana has 400 training samples"),
+        (["dataset=usps", "n_train=1000", "n_basis=901"], "usps has 900 training samples"),
     ],
 )
 def test_sizes_that_no_data_set_of_a_run_has_are_refused_before_anything_is_computed(words, told):
@@ -135,12 +139,26 @@ def test_sizes_that_one_data_set_has_are_not_refused():
     assert make_plan(compose_settings(["datasets=[concrete,artificial2d]", "n_basis=500"])).jobs
 
 
-@pytest.mark.parametrize("kind", ["csv", "npy"])
-def test_the_rows_of_a_users_file_are_counted(tmp_path, kind):
-    path = Path(tmp_path / f"own.{kind}")
-    rows = np.random.default_rng(0).standard_normal((40, 3))
-    np.savetxt(path, rows, delimiter=",") if kind == "csv" else np.save(path, rows)
+def write_table(path, rows):
+    if path.suffix == ".npy":
+        np.save(path, rows)
+    elif path.suffix == ".npz":
+        np.savez_compressed(path, X=rows)
+    elif path.suffix == ".parquet":
+        pd.DataFrame(rows, columns=list("abc")).to_parquet(path)
+    else:
+        np.savetxt(path, rows, delimiter=",")  # compressed where the name ends in gz
+
+
+@pytest.mark.parametrize("name", ["own.csv", "own.csv.gz", "own.npy", "own.npz", "own.parquet"])
+def test_the_rows_of_a_users_file_are_counted(tmp_path, name):
+    path = tmp_path / name
+    write_table(path, np.random.default_rng(0).standard_normal((40, 3)))
+    kind = name.split(".")[1]
     words = [f"dataset={kind}", f"dataset.options.path={path}"]
     assert make_plan(compose_settings([*words, "n_basis=36"])).jobs
     with pytest.raises(ConfigError, match=f"{kind} has 36 training samples"):
         make_plan(compose_settings([*words, "n_basis=37"]))
+    if name != "own.csv":  # of a damaged file nothing is known: the job says what is wrong with it
+        path.write_bytes(path.read_bytes()[:30])
+        assert make_plan(compose_settings([*words, "n_basis=37"])).jobs

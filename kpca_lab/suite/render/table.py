@@ -61,7 +61,7 @@ def to_markdown(table: Table) -> str:
 
 
 def to_tex(table: Table) -> str:
-    """A table environment for LaTeX: what is too wide is turned or made smaller."""
+    """A table environment for LaTeX: turned if it is wide, and smaller if it does not fit the page."""
 
     def line(entries):
         # a line that starts with [ or * would be read as an argument of the line break before it
@@ -69,12 +69,15 @@ def to_tex(table: Table) -> str:
         return ("{}" if joined.startswith(("[", "*")) else "") + joined + r" \\"
 
     letters = sum(2 + max(map(len, column)) for column in zip(table.headings, *table.rows))
-    environment = "sidewaystable" if letters > TEX_LETTERS else "table"
+    environment, height = ("sidewaystable", "width") if letters > TEX_LETTERS else ("table", "height")
+    height = rf"0.98\text{height}"  # less than all of it, for what is lost in rounding
     return "\n".join(
         [
             r"% needs \usepackage{booktabs, graphicx, rotating}",
             rf"\begin{{{environment}}}",
-            r"\centering\small",
+            # caption and table together, which is what has to fit
+            rf"\resizebox*{{!}}{{\ifdim\totalheight>{height}{height}\else\totalheight\fi}}{{"
+            r"\parbox{\linewidth}{\centering\small",
             rf"\caption{{{tex_escape(' '.join([f'{table.title}.', *table.notes]))}}}",
             r"\medskip",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
@@ -84,7 +87,7 @@ def to_tex(table: Table) -> str:
             r"\midrule",
             *map(line, table.rows),
             r"\bottomrule",
-            r"\end{tabular}}",
+            r"\end{tabular}}}}",
             rf"\end{{{environment}}}",
             "",
         ]

@@ -138,8 +138,10 @@ def test_tex_compiles_and_fits_the_page(written, tmp_path):
     body = [["1.2345 ± 0.1"] * 30] * TEX_ROWS
     wide = to_tex(Table("Wide", ["column"] * 30, body, [False] * 30, [LEGEND]))
     nasty = to_tex(Table("Nasty", ["[a]", "*b"], [["<|>^~\\{}_#$%&", "± × ≈ ✗ – ö"]] * 3, [True, True]))
+    tall = [to_tex(Table("Tall", ["a"] * n, [["1"] * n] * 120, [True] * n, [LEGEND] * 9)) for n in (3, 60)]
     tables = [
         wide,
+        *tall,
         nasty,
         *(file.read_text(encoding="utf-8") for file in written[1] if file.suffix == ".tex"),
     ]

@@ -1,4 +1,4 @@
-"""How ``python -m experiments.run -m`` runs a sweep: all jobs through one pool of workers.
+"""How ``kpca-lab run -m`` runs a sweep: all jobs through one pool of workers.
 
 Hydra finds this file by its place. Its own sweeper composes every job twice, at some tenths of a
 second each, which is more than many jobs take; here a choice of groups is composed once, and all jobs are

@@ -246,7 +246,7 @@ def bench_sweep(repeats: int) -> list[Row]:
     def sweep(launcher, jobs):
         with tempfile.TemporaryDirectory() as folder:
             words = [f"hydra/launcher={launcher}", f"seed=range(0,{jobs})", f"results_dir={folder}"]
-            command = [sys.executable, "-m", "experiments.run", "-m", *trivial, *words]
+            command = [sys.executable, "-m", "kpca_lab.cli.main", "run", "-m", *trivial, *words]
             subprocess.run(command, check=True, capture_output=True, cwd=RESULTS.parents[1])
 
     def per_job(launcher):

@@ -13,7 +13,6 @@ lists theirs under ``titles:``.
 
 import importlib
 import pkgutil
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from kpca_lab.suite.hooks import Registry, experiment
-from kpca_lab.suite.places import conf_folder, experiments_folder
+from kpca_lab.suite.places import conf_folder, experiments_folder, make_experiments_importable
 
 __all__ = ["Paper", "load_experiments", "paper_label", "papers", "titles"]
 
@@ -98,11 +97,7 @@ def load_experiments(paper: str | None = None) -> Registry:
 
 
 def _import_modules(paper: str) -> None:
-    folder = experiments_folder()
-    if folder is not None and str(folder.parent) not in sys.path:
-        sys.path.append(
-            str(folder.parent)
-        )  # only the folder of the project has it: this was started elsewhere
+    make_experiments_importable()
     package = importlib.import_module(f"experiments.{paper}")
     for module in sorted(entry.name for entry in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"{package.__name__}.{module}")

@@ -1,10 +1,11 @@
 """Where the configuration and the papers' experiments are: in a clone, or in the package alone."""
 
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
-__all__ = ["NEEDS_CLONE", "conf_folder", "experiments_folder"]
+__all__ = ["NEEDS_CLONE", "conf_folder", "experiments_folder", "make_experiments_importable"]
 
 NEEDS_CLONE = (
     "the papers' experiments are not in the installed package: clone the project and install it from there "
@@ -35,3 +36,10 @@ def experiments_folder() -> Path | None:
     """The folder with one folder per paper; None where the package is installed without a clone."""
     clone = _clone()
     return None if clone is None else clone / "experiments"
+
+
+def make_experiments_importable() -> None:
+    """Let ``import experiments`` find the clone, also for what was started in another folder."""
+    clone = _clone()
+    if clone is not None and str(clone) not in sys.path:
+        sys.path.append(str(clone))

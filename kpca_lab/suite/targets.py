@@ -7,6 +7,7 @@ from typing import Any
 
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.errors import ConfigError
+from kpca_lab.suite.places import make_experiments_importable
 
 __all__ = ["import_target", "parameters_of"]
 
@@ -20,6 +21,7 @@ def import_target(path: str) -> Any:
     ConfigError
         If there is none.
     """
+    make_experiments_importable()
     module, _, name = path.rpartition(".")
     try:
         return getattr(importlib.import_module(module), name)

@@ -1,6 +1,7 @@
 """What a composed configuration means: the profile merged in, data sets and kernels filled in."""
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -74,6 +75,9 @@ def plain_settings(composed: DictConfig, given: list[Override], folders: list[Pa
     for override in given:
         _keep_chosen(plain, override)
     datasets = _datasets(plain, folders)
+    for dataset in datasets.values():
+        if dataset["options"].get("path") is not None:
+            dataset["options"]["path"] = os.path.expanduser(dataset["options"]["path"])
     seed, n_trials = plain.pop("seed"), plain.pop("n_trials")
     experiment = plain["experiment"]
     changes = {
@@ -125,7 +129,7 @@ def _keep_chosen(plain, override):
 
 def _command(overrides):
     words = [f"'{word}'" if set(word) & set("[]{}() ,'$") else word for word in overrides]
-    return " ".join(["python -m experiments.run", *words])
+    return " ".join(["kpca-lab run", *words])
 
 
 def _with_profile(composed, given):

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 
 from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.checks import check_n_basis, check_n_components
@@ -36,8 +37,21 @@ NESTED = {
 
 @cache
 def parse_override(text: str) -> Override:
-    """An override of the command line, taken apart."""
-    return _parser().parse_override(text)
+    """An override of the command line, taken apart.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    try:
+        return _parser().parse_override(text)
+    except HydraException as error:
+        key, _, value = text.partition("=")
+        advice = "check its brackets and quotation marks"
+        if not set(value) & set("[]{}()'\"\\"):
+            advice = f"put the value into quotation marks inside those of the shell, '{key}=\"{value}\"'"
+        raise ConfigError(f"{text} cannot be read ({str(error).splitlines()[0]}): {advice}") from error
 
 
 @cache

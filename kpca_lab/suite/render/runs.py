@@ -24,7 +24,7 @@ def experiments_of(profile_dir, found_records, summary) -> list[dict]:
         fits = records.drop_duplicates(["job", "method", "selector", "m", "seconds"])["seconds"]
         name = f"{path.parent.name}/{path.name.removesuffix(RECORDS_SUFFIX)}"
         own = told.get(name, {})
-        command = "" if name.startswith("custom/") else f"python -m experiments.run +experiment={name}"
+        command = "" if name.startswith("custom/") else f"kpca-lab run +experiment={name}"
         found.append(
             {
                 "name": name,

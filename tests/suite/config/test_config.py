@@ -1,5 +1,7 @@
 """Configurations: every experiment composes, wrong ones are refused with the valid choices."""
 
+import sys
+
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
@@ -16,6 +18,8 @@ from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.hooks import experiment
 from kpca_lab.suite.papers import load_experiments
+from kpca_lab.suite.places import experiments_folder
+from kpca_lab.suite.targets import import_target
 
 
 def test_every_experiment_composes_for_each_profile_and_is_named_by_its_file():
@@ -124,6 +128,8 @@ def composer():
         ("dataset.options.seed=abc", ["dataset.options.seed='abc'", "whole number"]),
         ("limits.seconds=-3", ["limits.seconds", "positive"]),
         ("workers=0", ["workers=0", "from 1"]),
+        ("dataset.options.path=~/mine.csv", ["cannot be read", """'dataset.options.path="~/mine.csv"'"""]),
+        ("method=[full", ["cannot be read", "check its brackets"]),
     ],
 )
 def test_a_wrong_name_or_type_is_refused_with_the_valid_choices(override, told, composer):
@@ -147,6 +153,22 @@ def test_parameters_of_measures_and_selectors_have_names_and_types(overrides, to
         composer.settings(overrides)
     for words in told:
         assert words in str(refused.value)
+
+
+def test_the_home_folder_may_be_written_as_the_shell_does(tmp_path, monkeypatch, composer):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine.csv").write_text("1,2\n3,4\n")
+    found = composer.settings(["dataset=csv", 'dataset.options.path="~/mine.csv"'])
+    assert found.datasets["csv"]["options"]["path"] == str(tmp_path / "mine.csv")
+
+
+def test_code_of_experiments_is_found_from_any_folder(monkeypatch):
+    root = str(experiments_folder().parent)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", root)])
+    for name in [name for name in sys.modules if name.partition(".")[0] == "experiments"]:
+        monkeypatch.delitem(sys.modules, name)
+    import_target.cache_clear()
+    assert import_target("experiments.common.stated.__name__") == "experiments.common.stated"
 
 
 def test_what_the_user_gives_comes_before_the_profile():

@@ -174,7 +174,7 @@ def test_readings_stand_beside_the_text_as_described(page):
 
 
 def test_tables_and_figures_name_their_commands(page):
-    assert "python -m experiments.run +experiment=washizawa2012/table1 profile=quick" in page
+    assert "kpca-lab run +experiment=washizawa2012/table1 profile=quick" in page
     assert "make reproduce-tables PROFILE=quick ONLY=washizawa2012/table1<" in page
     assert "make reproduce-figures PROFILE=quick ONLY=washizawa2012<" in page
 

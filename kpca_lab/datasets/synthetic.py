@@ -1,4 +1,4 @@
-"""Generators of the papers' synthetic data: pure functions of their arguments.
+"""Generators of the papers' synthetic data, and of two hard cases: pure functions of their arguments.
 
 Each returns a dictionary with ``X`` and where they exist ``y``, ``X_test`` and ``y_test``.
 """
@@ -13,11 +13,13 @@ from kpca_lab.datasets.seeds import derive_seed
 __all__ = [
     "artificial2d",
     "gaussian50",
+    "heavy_tails",
     "parabola",
     "ringnorm",
     "swiss_roll_hole",
     "three_clusters",
     "twonorm",
+    "uneven_clusters",
     "waveform",
 ]
 
@@ -233,3 +235,51 @@ def waveform(n: int = 400, n_test: int = 4600, seed: int = 0, binary: bool = Tru
         return X, np.where(label == 1, 1, -1) if binary else label
 
     return _train_and_test(draw, n, n_test, seed)
+
+
+def uneven_clusters(
+    n: int = 10000, seed: int = 0, n_features: int = 10, n_clusters: int = 20, exponent: float = 2.0
+) -> Arrays:
+    """Normal clusters of very different sizes, labelled: the k-th has a share in proportion to k^-exponent.
+
+    A few rows drawn at random miss the small ones.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    seed : int
+        Seed of the points; the centres are the same for all.
+    n_features : int
+        Number of columns.
+    n_clusters : int
+        Number of clusters.
+    exponent : float
+        How fast sizes fall; 0 for equal ones.
+    """
+    n_clusters, n_features = _at_least(n_clusters, 1, "n_clusters"), _at_least(n_features, 1, "n_features")
+    shares = np.arange(1, n_clusters + 1) ** -_not_negative(exponent, "exponent")
+    centres = np.random.default_rng(derive_seed("uneven_clusters")).normal(size=(n_clusters, n_features))
+    rng = np.random.default_rng(seed)
+    y = rng.choice(n_clusters, size=_at_least(n, 1, "n"), p=shares / shares.sum())
+    return {"X": 3 * centres[y] + 0.5 * rng.normal(size=(len(y), n_features)), "y": y}
+
+
+def heavy_tails(n: int = 10000, seed: int = 0, n_features: int = 8, degrees: float = 3.0) -> Arrays:
+    """Independent entries of Student's t distribution: most rows near the centre, a few far away.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    seed : int
+        Seed of the generator.
+    n_features : int
+        Number of columns.
+    degrees : float
+        Degrees of freedom; the fewer, the heavier the tails.
+    """
+    if not degrees > 0:
+        raise ValueError(f"degrees must be above 0, not {degrees!r}")
+    shape = (_at_least(n, 1, "n"), _at_least(n_features, 1, "n_features"))
+    return {"X": np.random.default_rng(seed).standard_t(degrees, size=shape)}

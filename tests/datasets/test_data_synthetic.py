@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
@@ -120,3 +121,20 @@ def test_waveform_has_three_classes():
 def test_senseless_arguments_are_refused(name, options):
     with pytest.raises(ValueError):
         load_dataset(name, **options)
+
+
+def test_uneven_clusters_have_shares_that_fall_as_stated_around_the_same_centres():
+    first, second = (load_dataset("uneven_clusters", n=20_000, seed=seed) for seed in (0, 1))
+    shares = np.bincount(first.y) / len(first.y)
+    expected = np.arange(1, 21) ** -2.0
+    np.testing.assert_allclose(shares, expected / expected.sum(), atol=0.01)
+    for label in range(3):
+        np.testing.assert_allclose(
+            first.X[first.y == label].mean(axis=0), second.X[second.y == label].mean(axis=0), atol=0.1
+        )
+
+
+def test_heavy_tails_are_those_of_student():
+    X = load_dataset("heavy_tails", n=20_000).X.ravel()
+    beyond = [np.mean(np.abs(X) > limit) for limit in (2, 5, 10)]
+    np.testing.assert_allclose(beyond, 2 * stats.t(3).sf([2, 5, 10]), rtol=0.1)

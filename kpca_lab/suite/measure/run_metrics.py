@@ -11,7 +11,6 @@ from kpca_lab.methods.improved import ImprovedKPCA
 from kpca_lab.methods.reduced import ReducedKPCA
 from kpca_lab.methods.tipping import TippingKPCA
 from kpca_lab.metrics import error_ratio, operator_distance
-from kpca_lab.metrics import residual_outside_scores as outside_scores
 from kpca_lab.preimage import denoise
 from kpca_lab.suite.errors import NotApplicableError
 
@@ -47,28 +46,6 @@ def _ratio(evaluation, best):
     if ratio == float("inf"):
         raise NotApplicableError("full kernel PCA of this rank may have no error: there is no ratio to it")
     return ratio
-
-
-def residual_outside_scores(evaluation, *, max_samples: int | None = 2000) -> float:
-    """Mean squared error in feature space of the best linear reconstruction from the scores.
-
-    Every method has it, with an operator in feature space or without.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    max_samples : int, optional
-        How many of the training samples to judge by; all by default.
-    """
-    X, model = evaluation.samples.train, evaluation.model
-    operator = getattr(model, "operator_", None)
-    if operator is not None:
-        kernel, center = operator.kernel, operator.mean is not None
-        scores = evaluation.operator.transform(X)
-    else:
-        kernel, center = evaluation.bench.kernel_of(X), True
-        scores = model.transform(X)[:, : evaluation.r]
-    return outside_scores(scores, X, kernel, center=center, max_samples=max_samples, random_state=0)
 
 
 def validation_error(evaluation) -> float:

@@ -16,6 +16,7 @@ name                  cost                                  when to use it
 ``ransac``            n m (d + m) per trial                 a small improvement on ``random`` for any n
 ``rpcholesky``        n m (d + m), n m memory               data with outliers or very uneven density
 ``leverage``          n m (d + m)                           the same, with theory for the spectral norm
+``bless``             m^3 + m^2 d, or as ``leverage``       the same for very many samples
 ``greedy``            n m (d + m), n m memory               low-rank kernels; the same basis for any seed
 ``dsquared``          n m d                                 cheaper than ``kmeans``, its start
 ``farthest``          n m d                                 samples must cover the data evenly
@@ -23,7 +24,7 @@ name                  cost                                  when to use it
 
 ``forward``, ``backward``, ``forward_backward`` and ``ransac`` minimise the empirical error of SubKPCA of
 rank r [1]_ (see :mod:`kpca_lab.selectors.criterion`), so they depend on the kernel, ``n_components`` and
-``center``; ``kmeans`` depends on the points alone and the last five on the kernel. All but the two K-means
+``center``; ``kmeans`` depends on the points alone and the last six on the kernel. All but the two K-means
 selectors take precomputed kernels. A selector whose class attribute ``nested`` is True returns numbers in
 the order in which they were chosen: with the same seed, a smaller basis is the start of a larger one.
 From many samples, most choose among some of them only, see :mod:`kpca_lab.selectors.subsample`. A name
@@ -39,6 +40,7 @@ References
 from functools import partial
 
 from kpca_lab.selectors.backward import BackwardSelector, ForwardBackwardSelector
+from kpca_lab.selectors.bless import BlessSelector
 from kpca_lab.selectors.dsquared import DSquaredSelector
 from kpca_lab.selectors.farthest import FarthestSelector
 from kpca_lab.selectors.forward import ForwardSelector
@@ -61,6 +63,7 @@ SELECTORS = {
     "ransac": RansacSelector,
     "rpcholesky": RPCholeskySelector,
     "leverage": LeverageSelector,
+    "bless": BlessSelector,
     "greedy": GreedySelector,
     "dsquared": DSquaredSelector,
     "farthest": FarthestSelector,
@@ -82,6 +85,7 @@ def get_selector(selector):
 __all__ = [
     "SELECTORS",
     "BackwardSelector",
+    "BlessSelector",
     "DSquaredSelector",
     "FarthestSelector",
     "ForwardBackwardSelector",

@@ -52,7 +52,7 @@ class LeverageSelector:
             level = order[:size]
             scores = leverage_scores(kernel, X, level, sample, probabilities, n_basis)
             if size == n:
-                return level[_distinct_draw(scores, n_basis, rng)]
+                return level[distinct_draw(scores, n_basis, rng)]
             sample, probabilities = _bernoulli_draw(level, scores, n_basis, rng)
 
 
@@ -68,8 +68,11 @@ def leverage_scores(
     """Ridge leverage scores of the samples ``level``, from a sample drawn with given probabilities.
 
     ``(k(x, x) - k_S(x)' (K_S + ridge W^-1)^-1 k_S(x)) / ridge``, with ``W`` the weights of the sample, which
-    are one over the probabilities: the exact scores where the sample is all of ``level``.
+    are one over the probabilities: the exact scores where the sample is all of ``level``. Without a
+    sample, what the diagonal bounds them by.
     """
+    if not len(sample):
+        return np.clip(kernel.diagonal(X[level]) / ridge, 0.0, 1.0) if ridge else np.zeros(len(level))
     points, roots = X[sample], 1.0 / np.sqrt(probabilities)
     eigenvalues, vectors = top_eigenpairs(kernel(points, points) * roots[:, None] * roots, solver="dense")
     eigenvalues = np.maximum(eigenvalues, 0.0)
@@ -98,7 +101,7 @@ def _bernoulli_draw(level, scores, n_basis, rng):
     return level[drawn], probabilities[drawn]
 
 
-def _distinct_draw(scores: np.ndarray, size: int, rng) -> np.ndarray:
+def distinct_draw(scores: np.ndarray, size: int, rng) -> np.ndarray:
     """Numbers drawn one after the other by weight, those drawn left out; uniformly when no weight is left."""
     # The smallest of exponential variables with these rates come in just that order.
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -14,6 +14,7 @@ from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import pivoted_cholesky
 from kpca_lab.selectors import (
     SELECTORS,
+    BlessSelector,
     DSquaredSelector,
     FarthestSelector,
     GreedySelector,
@@ -124,7 +125,7 @@ def test_a_selector_is_nested_where_it_says_so(name):
         assert np.array_equal(large[:33], select(selector, X, 33, gamma=0.3))
 
 
-@pytest.mark.parametrize("name", ["rpcholesky", "greedy", "dsquared", "farthest", "leverage"])
+@pytest.mark.parametrize("name", ["rpcholesky", "greedy", "dsquared", "farthest", "leverage", "bless"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "cosine"])
 def test_sparse_samples_give_the_same_choice(name, kernel):
     X = np.random.default_rng(8).standard_normal((50, 6)) * (np.random.default_rng(9).random((50, 6)) < 0.5)
@@ -183,8 +184,42 @@ def test_leverage_scores_of_a_sample_are_bounds_and_not_far_off():
     assert found.sum() < 2.5 * exact.sum()
 
 
-def test_leverage_prefers_samples_that_others_do_not_span():
+@pytest.mark.parametrize("selector", [LeverageSelector(), BlessSelector()])
+def test_leverage_prefers_samples_that_others_do_not_span(selector):
     rng = np.random.default_rng(16)
     X = np.concatenate([0.05 * rng.standard_normal((400, 2)), 10 * rng.standard_normal((20, 2))])
-    lonely = [np.mean(select(LeverageSelector(), X, 20, seed=seed, gamma=1.0) >= 400) for seed in range(20)]
+    lonely = [np.mean(select(selector, X, 20, seed=seed, gamma=1.0) >= 400) for seed in range(20)]
     assert np.mean(lonely) > 0.2  # 0.05 if drawn uniformly
+
+
+def test_bless_looks_at_few_of_many_samples(monkeypatch):
+    looked_at = []
+
+    def watched(kernel, X, level, *rest):
+        looked_at.append(len(level))
+        return leverage_scores(kernel, X, level, *rest)
+
+    monkeypatch.setattr("kpca_lab.selectors.bless.leverage_scores", watched)
+    X = np.random.default_rng(17).standard_normal((20_000, 10))
+    found = select(BlessSelector(), X, 50, gamma=0.3)
+    assert len(np.unique(found)) == 50
+    assert max(looked_at) < 1000  # the eigenvalues fall slowly: the dimension is soon that of the basis
+
+
+def test_bless_draws_from_scores_near_the_exact_ones(monkeypatch):
+    last = {}
+
+    def watched(kernel, X, level, sample, weights, n_basis, ridge):
+        last.update(level=level, ridge=ridge)
+        last["scores"] = leverage_scores(kernel, X, level, sample, weights, n_basis, ridge)
+        return last["scores"]
+
+    monkeypatch.setattr("kpca_lab.selectors.bless.leverage_scores", watched)
+    X = np.random.default_rng(18).standard_normal((500, 2))
+    select(BlessSelector(), X, 30, gamma=0.5)
+    everything = np.arange(500)
+    exact = leverage_scores(
+        kernel_of(X, gamma=0.5), X, everything, everything, np.ones(500), 30, last["ridge"]
+    )
+    ratio = last["scores"] / exact[last["level"]]
+    assert 0.5 < np.median(ratio) < 2 and np.corrcoef(last["scores"], exact[last["level"]])[0, 1] > 0.8

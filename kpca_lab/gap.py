@@ -32,12 +32,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kpca_lab.deflation import FAR_ABOVE, eigenpairs_beside
 from kpca_lab.linalg import rank_tolerance, top_eigenpairs
 from kpca_lab.metrics import _samples as checked_samples
 from kpca_lab.metrics import as_operator, empirical_error
 from kpca_lab.statistics import SpanStatistics
 
 __all__ = ["Gap", "GapEstimate", "estimate_gap", "gap", "relative_gap"]
+
+# Spans of fewer dimensions have the rounding of this many: sums over many samples have it, too.
+LEAST_SIZE = 100
 
 
 @dataclass(frozen=True)
@@ -90,21 +94,21 @@ def relative_gap(error: float, floor: float, rounding: float) -> float:
     return error / floor - 1.0 if floor > 0 else np.inf
 
 
-def span_floor(scatter: np.ndarray, captured: float, total: float, n_samples: int) -> tuple[float, float]:
+def span_floor(rest: float, scale: float, n_samples: int, size: int) -> tuple[float, float]:
     """The floor ``sum_{i>r} l_i / n``, less its rounding, and the rounding.
 
     Parameters
     ----------
-    scatter : ndarray
-        Scatter matrix about what is subtracted, whose eigenvalues are those of ``K^``.
-    captured : float
-        The sum of its r largest eigenvalues.
-    total : float
-        The sum of all squares, within the span and outside it.
+    rest : float
+        The sum of all but the r largest eigenvalues of ``K^``.
+    scale : float
+        What its rounding is a share of: the sum of all squares, within the span and outside it.
     n_samples : int
+    size : int
+        The dimension of the span.
     """
-    rounding = float(rank_tolerance(len(scatter)) * total / n_samples)
-    return max(float(scatter.trace() - captured) / n_samples - rounding, 0.0), rounding
+    rounding = float(rank_tolerance(max(size, LEAST_SIZE)) * scale / n_samples)
+    return max(rest / n_samples - rounding, 0.0), rounding
 
 
 def gap(model, X) -> Gap:
@@ -139,12 +143,12 @@ def gap(model, X) -> Gap:
     error = empirical_error(operator, X)
     statistics = SpanStatistics(operator.kernel, getattr(model, "basis_", operator.points))
     statistics.add(checked_samples(operator, X))
-    scatter = centred = statistics.scatter()
-    if operator.mean is None:
-        scatter = statistics.scatter_about(0.0 * statistics.mean())
-    captured = top_eigenpairs(scatter, operator.rank)[0].sum()
-    total = scatter.trace() + max(statistics.outside(centred), 0.0)
-    floor, rounding = span_floor(scatter, captured, total, statistics.n_samples)
+    scatter, mean, n = statistics.scatter(), statistics.mean(), statistics.n_samples
+    away = mean if operator.mean is None else 0.0 * mean
+    _, _, rest = eigenpairs_beside(scatter, n**0.5 * away, min(operator.rank, len(scatter)))
+    spread = float(scatter.trace()) + max(statistics.outside(scatter), 0.0)
+    scale = min(spread + n * float(away @ away), FAR_ABOVE * spread)
+    floor, rounding = span_floor(rest, scale, n, len(scatter))
     return Gap(error, floor, relative_gap(error, floor, rounding))
 
 

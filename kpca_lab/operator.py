@@ -13,11 +13,13 @@ from scipy import sparse
 
 from kpca_lab.distances import stacked
 from kpca_lab.evaluator import CoreEvaluator
-from kpca_lab.kernels import Kernel
+from kpca_lab.kernels import EXPONENTIALS, Kernel
 
 FORMAT_VERSION = 1
 # What a product with the points needs of them is kept for the next call up to this size.
 KEPT_BYTES = 32 * 2**20
+# About so many points stand for all where one vector amid them is wanted.
+POINTS_AMID = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +126,14 @@ class FeatureOperator:
     def _mean_core(self) -> dict[str, np.ndarray]:
         """Core parts of the inner products of the mean with the vectors and with itself."""
         assert self.mean is not None
-        vectors = {"left": self.left, "right": self.analysis, "mean": self.mean}
-        return {name: v.core_inner(self.kernel, self.mean).ravel() for name, v in vectors.items()}
+        mean, vectors = self.mean, {"left": self.left, "right": self.analysis, "mean": self.mean}
+        at_points = core_product(self.kernel, self.points, mean.points, mean.coefficients)
+        return {
+            name: (
+                v.coefficients.T @ at_points if v.points is self.points else v.core_inner(self.kernel, mean)
+            ).ravel()
+            for name, v in vectors.items()
+        }
 
     def _core_blocks(self, Z) -> Iterator[tuple[slice, np.ndarray]]:
         """The kernel's core of ``Z`` with the points, in blocks of rows."""
@@ -138,7 +146,8 @@ class FeatureOperator:
         return CoreEvaluator(self.kernel, self.points)
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_evaluator"}
+        left_out = ("_evaluator", "_about_own_vector")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def transform(self, Z) -> np.ndarray:
         """Components ``<right_j, phi(z) - mean>`` of each row of ``Z``."""
@@ -181,6 +190,8 @@ class FeatureOperator:
 
     def residual(self, Z) -> np.ndarray:
         """``||(phi(z) - mean) - X (phi(z) - mean)||^2`` of each row of ``Z``, never negative."""
+        if self.mean is None and self.orthonormal and self.right is None and self.rank and self._is_bounded:
+            return self._about_own_vector.residual(Z)
         # One pass over the kernel values serves both sides and, where it is over the same points, the mean.
         shared_mean = self.mean is not None and self.mean.points is self.points
         parts = [self.analysis.coefficients]
@@ -202,6 +213,24 @@ class FeatureOperator:
             square[rows] -= 2 * np.einsum("ij,ij->i", components, along_left)
             square[rows] += self._square_norm(components)
         return np.maximum(square, 0.0)
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether feature vectors have length one, so that no two of them are far apart."""
+        return self.kernel.name in (*EXPONENTIALS, "cosine")
+
+    @cached_property
+    def _about_own_vector(self) -> "FeatureOperator":
+        """This projector, acting on differences to a vector of its range amid the points.
+
+        ``phi(z) - P phi(z)`` is the same for all of them, and where all feature vectors are almost the same
+        one, ``P phi(p)`` for any point p is close to it: the differences keep the digits that
+        ``|phi(z)|^2 - |P phi(z)|^2`` would lose.
+        """
+        amid = self.points[:: max(1, self.points.shape[0] // POINTS_AMID)]
+        along = self.left.evaluate(self.kernel, amid).mean(axis=0)[:, None]
+        mean = Expansion(self.points, self.left.coefficients @ along, self.left.totals @ along)
+        return replace(self, mean=mean)
 
     def _square_norm(self, components: np.ndarray) -> np.ndarray:
         image = components if self.orthonormal else components @ self.left_gram

@@ -3,16 +3,16 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
+from kpca_lab.deflation import FAR_ABOVE, eigenpairs_beside
 from kpca_lab.gap import GapEstimate, estimate_gap, relative_gap, span_floor
 from kpca_lab.kernel_checks import check_positive, check_range
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, check_size, n_components_kept, take_rows
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.blockwise import BlockwiseEstimator
-from kpca_lab.methods.full import sample_mean
 from kpca_lab.methods.growth import check_growth, fit_growing
 from kpca_lab.methods.parameters import check_unchanged, remembered_parameters
-from kpca_lab.methods.subset_forms import low_rank_criterion, restricted_to_samples
+from kpca_lab.methods.subset_forms import centroid_vector, low_rank_criterion, restricted_to_samples
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.precision import check_precision
 from kpca_lab.rows import RowSource, as_rows
@@ -120,10 +120,11 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
 
     ``K^`` and ``R`` are positive semidefinite; adding ``R`` to ``K^`` lowers no eigenvalue, which is the
     first inequality, and SubKPCA is one of the operators that full KPCA is the best of, which is the second.
-    Proof for each centring in :mod:`kpca_lab.gap`. The floor is lowered by ``10 n_basis eps
-    total_variance_``, so that rounding cannot lift it above the truth; with all samples as basis the
-    bound vanishes but for that. With ``outside_basis="include"`` samples and basis are the n samples of all
-    this. Kernels that are not positive semidefinite (sigmoid, some callables) have no such bound.
+    Proof for each centring in :mod:`kpca_lab.gap`. The floor is lowered by ``10 n_basis eps``
+    (at least ``1000 eps``) of the total variance, so that rounding cannot lift it above the truth; with all
+    samples as basis the bound vanishes but for that. With ``outside_basis="include"`` samples and basis are
+    the n samples of all this. Kernels that are not positive semidefinite (sigmoid, some callables) have no
+    such bound.
 
     References
     ----------
@@ -362,29 +363,27 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         subtracted = {None: 0.0 * mean, "basis": frame.mean_coordinates}.get(centroid, mean)
         scatter, away = statistics.scatter(), mean - subtracted
         outside = max(statistics.outside(scatter), 0.0)
+        spread = float(scatter.trace() + outside)
+        k = check_n_components(self.n_components, len(scatter))
+        best, directions, rest = eigenpairs_beside(scatter, n**0.5 * away, k)
+        eigenvalues, total = best, spread + n * float(away @ away)
         scatter += n * np.outer(away, away)
-        total = float(scatter.trace() + outside)
-        criterion = scatter
         if self.criterion_rank is not None:
-            criterion = low_rank_criterion(scatter, frame, self.criterion_rank)
-        eigenvalues, directions = top_eigenpairs(
-            criterion, check_n_components(self.n_components, len(scatter))
-        )
+            eigenvalues, directions = top_eigenpairs(
+                low_rank_criterion(scatter, frame, self.criterion_rank), k
+            )
         rank = numerical_rank(eigenvalues, rank_tolerance(len(scatter)))
         rank = n_components_kept(self.n_components, eigenvalues[:rank], total)
         self.eigenvalues_, directions = eigenvalues[:rank], directions[:, :rank]
         self._set_variances(total, n)
-        centroid_expansion = {
-            None: lambda: None,
-            "mean": lambda: sample_mean(self._samples_of_mean),
-            "basis": lambda: sample_mean(self.basis_),
-            "projected": lambda: frame.expand_near_mean(statistics.drift()),
-        }[centroid]()
-        self.operator_ = self._operator(frame, directions, scatter, centroid_expansion)
-        best = eigenvalues if criterion is scatter else top_eigenpairs(scatter, rank)[0]
-        self.error_floor_, rounding = span_floor(scatter, best[:rank].sum(), total, n)
-        along = np.einsum("ij,ij->j", directions, scatter @ directions)
-        self.error_ = max(total - self._captured(along), 0.0) / n
+        subtracted = centroid_vector(centroid, statistics, self.basis_, self._samples_of_mean)
+        self.operator_ = self._operator(frame, directions, scatter, subtracted)
+        best, rest = best[:rank], rest + float(best[rank:].sum())
+        self.error_floor_, rounding = span_floor(rest, min(total, FAR_ABOVE * spread), n, len(scatter))
+        along = (
+            best if self.criterion_rank is None else np.einsum("ij,ij->j", directions, scatter @ directions)
+        )
+        self.error_ = max(rest + outside + float(best.sum() - self._captured(along)), 0.0) / n
         self.gap_bound_ = relative_gap(self.error_, self.error_floor_, rounding)
 
     def _captured(self, along: np.ndarray) -> float:

@@ -1,11 +1,13 @@
-"""Other forms of the solution of SubKPCA: the general one, and that of an approximate criterion."""
+"""What SubKPCA subtracts, its general solution, and that of an approximate criterion."""
 
 import numpy as np
 
 from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import check_size
+from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion
 from kpca_lab.span import Frame
+from kpca_lab.statistics import SpanStatistics
 
 
 def restricted_to_samples(left: Expansion, frame: Frame, scatter: np.ndarray) -> Expansion:
@@ -30,3 +32,10 @@ def low_rank_criterion(scatter: np.ndarray, frame: Frame, rank: int) -> np.ndarr
     factor, _ = pivoted_cholesky(in_basis.diagonal(), lambda j: in_basis[:, j], rank)
     factor = frame.vectors.coefficients.T @ factor
     return factor @ factor.T
+
+
+def centroid_vector(centroid: str | None, statistics: SpanStatistics, basis, samples) -> Expansion | None:
+    """What is subtracted of samples in feature space (Section 3.5); ``samples`` matter to "mean" only."""
+    if centroid == "projected":
+        return statistics.frame.expand_near_mean(statistics.drift())
+    return None if centroid is None else sample_mean(samples if centroid == "mean" else basis)

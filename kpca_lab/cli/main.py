@@ -3,11 +3,12 @@
 A new command is a module with ``main(arguments) -> int or None`` and one entry in :data:`COMMANDS`.
 """
 
-import difflib
 import os
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+
+from kpca_lab.choices import unknown
 
 __all__ = ["COMMANDS", "Command", "main"]
 
@@ -92,7 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     name, *rest = words
     if name not in COMMANDS:
-        return _refuse(name)
+        print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)
+        return 2
     try:
         code = _run(name, rest)
         sys.stdout.flush()
@@ -115,13 +117,6 @@ def _run(name, arguments):
         )
         return 2
     return module.main(arguments) or 0
-
-
-def _refuse(name):
-    near = difflib.get_close_matches(name, COMMANDS, n=1)
-    meant = f", did you mean {near[0]!r}?" if near else ";"
-    print(f"error: there is no command {name!r}{meant} valid choices: {', '.join(COMMANDS)}", file=sys.stderr)
-    return 2
 
 
 def _help():

@@ -4,8 +4,8 @@ import argparse
 import sys
 from dataclasses import replace
 
+from kpca_lab.choices import unknown
 from kpca_lab.cli.unchanged import is_unchanged, remember
-from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
 from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.engine.plan import make_plan

@@ -1,23 +1,23 @@
 """All data sets by name: what there is, and one function that loads any of it."""
 
-import difflib
 import inspect
 import math
 import mmap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from kpca_lab.choices import unknown
 from kpca_lab.datasets import real, synthetic, user_data
 from kpca_lab.datasets.dataset import Dataset, Provenance
 from kpca_lab.datasets.scaling import SCALINGS, apply_scaling, fit_scaling
 from kpca_lab.datasets.seeds import derive_rng
 from kpca_lab.datasets.yaleb import load_yaleb
 
-__all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset", "unknown"]
+__all__ = ["CATALOGUE", "Entry", "dataset_options", "list_datasets", "load_dataset"]
 
 # Bytes from which an array is worth memory of its own: see `_room`.
 LARGE = 32_000_000
@@ -178,20 +178,6 @@ def dataset_options(name: str) -> dict[str, Any]:
     parameters = inspect.signature(entry_of(name).load).parameters.values()
     own = {parameter.name: parameter.default for parameter in parameters}
     return own | _COMMON_OPTIONS
-
-
-def unknown(what: str, given: object, valid: Iterable) -> str:
-    """The message about a name that does not exist, with the nearest one that does.
-
-    Examples
-    --------
-    >>> unknown("method", "subst", ["subset", "full"])
-    "unknown method 'subst'; did you mean 'subset'? valid choices: subset, full"
-    """
-    names = [str(name) for name in valid]
-    close = difflib.get_close_matches(str(given), names, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {what} {given!r}; {hint}valid choices: {', '.join(names)}"
 
 
 _COMMON_OPTIONS = {

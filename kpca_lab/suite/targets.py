@@ -5,7 +5,7 @@ import inspect
 from functools import cache
 from typing import Any
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.places import make_experiments_importable
 

@@ -4,8 +4,8 @@ import os
 import types
 import typing
 
+from kpca_lab.choices import unknown
 from kpca_lab.datasets import dataset_options, list_datasets
-from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.datasets.scaling import SCALINGS
 from kpca_lab.kernels import KERNELS
 from kpca_lab.suite.errors import ConfigError

@@ -12,7 +12,7 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.config.checks import check
 from kpca_lab.suite.config.overrides import GROUPS, listed, load_option, parse_override
 from kpca_lab.suite.config.schema import DatasetConf

@@ -13,7 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.config.checks import check_n_basis, check_n_components
 from kpca_lab.suite.config.schema import KernelConf, LimitsConf, RunConf
 from kpca_lab.suite.errors import ConfigError

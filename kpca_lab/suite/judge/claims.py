@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.hooks import Claim, experiment
 from kpca_lab.suite.papers import load_experiments

@@ -34,7 +34,7 @@ import re
 
 import pandas as pd
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.papers import papers
 
 KEY = ["paper", "table", "row", "column"]

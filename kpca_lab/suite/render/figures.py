@@ -12,7 +12,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from PIL import Image
 
-from kpca_lab.datasets.catalogue import unknown
+from kpca_lab.choices import unknown
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.files import write_atomically

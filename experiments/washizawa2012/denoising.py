@@ -2,7 +2,8 @@
 
 The basis is the centroids of K-means. For each noise, the kernel width and the number of components are those
 of the printed grids with the least error, found on some of the test images by a search from coarse to
-fine; the errors are then those of all test images.
+fine; the errors are then those of all test images. The same is done with the one width that the text names as
+the best (metrics ``..._named_width``): over the whole grid there are two optima, and it is the other one.
 """
 
 import json
@@ -10,16 +11,22 @@ from functools import cache, lru_cache
 
 import numpy as np
 import pandas as pd
-import scipy.linalg
-from scipy import ndimage
 
 from experiments.common.shared import shared
 from experiments.common.stated import stated
+from experiments.washizawa2012.noisy_digits import (
+    WHITE,
+    add_noise,
+    filtered,
+    squared_errors,
+    test_images,
+    train_images,
+    train_only,
+)
 from kpca_lab import ReducedKPCA, SubsetKPCA
-from kpca_lab.datasets import derive_rng, load_dataset
+from kpca_lab.datasets import derive_rng
 from kpca_lab.preimage import preimage
 from kpca_lab.selectors import KMeansSelector
-from kpca_lab.suite.errors import MissingPackageError
 from kpca_lab.suite.hooks import Cell, experiment
 from kpca_lab.suite.jobs import Job, Outcome, dataset_of, row
 from kpca_lab.suite.judge.records import only_value
@@ -28,15 +35,6 @@ from kpca_lab.suite.render.plots import image_grid
 
 TABLES = ("washizawa2012/table7", "washizawa2012/table8")
 FIGURE = "washizawa2012/figure7"
-WHITE = 255.0
-UNIT = 1e5  # of the printed squared errors
-LABELS = {"subset": "SubKp ({m})", "reduced": "RKp ({m})", "wiener": "WF", "median": "Median", "bm3d": "BM3D"}
-PRINTED = {f"{name} ({m})" for name in ("SubKp", "RKp") for m in (100, 500, 1000)} | {"WF", "Median", "BM3D"}
-# The printed figures fit images that go on periodically (or stand in a mosaic); the others are recorded too.
-OTHER_BORDERS = ("constant", "reflect", "nearest", "mirror")
-# How many readings were tried: centroids or the samples nearest to them; ways to go on beyond the border.
-READINGS = {"subset": 2, "reduced": 2, "median": 7}
-BM3D_IMAGES = 200  # a third of a second each
 # A step below this share of the spread of the centroids changes an error by less than the printed digits.
 PREIMAGE = {"tol": 1e-4, "max_iter": 50, "n_restarts": 1}
 
@@ -69,7 +67,8 @@ def _dataset(config):
 
 
 def _settings(config):
-    keys = ("noise", "levels", "log10_gammas", "rank_step", "n_search", "n_images", "kmeans_passes")
+    keys = ("noise", "levels", "log10_gammas", "named_log10_gamma", "rank_step", "n_search", "n_images")
+    keys += ("kmeans_passes",)
     return {key: config.parameters[key] for key in keys if key in config.parameters}
 
 
@@ -80,20 +79,21 @@ def denoise_all(job: Job) -> Outcome:
     if "filters" in settings:
         for name in settings["filters"]:
             for level in settings["levels"]:
-                for method, errors in _filtered(job, name, level).items():
+                for method, errors in filtered(job, name, level).items():
                     rows += _rows(job, errors, level, method=method)
         return Outcome(rows)
-    method, m = settings["method"], settings["m"]
-    found = _search(job, method, m)
-    clean = _test_images(job.dataset)
-    for level, log10_gamma, r in zip(settings["levels"], found["log10_gammas"], found["ranks"]):
-        operator = _operator(job.dataset, method, m, job.seed, settings["kmeans_passes"], float(log10_gamma))
-        noisy = add_noise(clean, settings["noise"], level, job.seed)
-        errors = squared_errors(_denoised(operator, int(r), noisy), clean)
-        kernel = kernel_text({"kernel": "rbf", "gamma": 10 ** float(log10_gamma)})
-        rows += _rows(
-            job, errors, level, method=method, selector="kmeans_centroids", m=m, r=int(r), kernel=kernel
-        )
+    method, m, clean = settings["method"], settings["m"], test_images(job.dataset)
+    grids = {"": settings["log10_gammas"], "_named_width": [settings["named_log10_gamma"]]}
+    for reading, log10_gammas in grids.items():
+        found = _search(job, method, m, log10_gammas)
+        for level, log10_gamma, r in zip(settings["levels"], found["log10_gammas"], found["ranks"]):
+            passes = settings["kmeans_passes"]
+            operator = _operator(job.dataset, method, m, job.seed, passes, float(log10_gamma))
+            noisy = add_noise(clean, settings["noise"], level, job.seed)
+            errors = squared_errors(_denoised(operator, int(r), noisy), clean)
+            about = {"method": method, "selector": "kmeans_centroids", "m": m, "r": int(r)}
+            about["kernel"] = kernel_text({"kernel": "rbf", "gamma": 10 ** float(log10_gamma)})
+            rows += _rows(job, errors, level, reading, **about)
     return Outcome(rows)
 
 
@@ -101,12 +101,12 @@ def denoise_all(job: Job) -> Outcome:
 def denoise_first(job: Job) -> Outcome:
     """The first test images, noisy and denoised with the parameters found for Table 7."""
     settings, (level,) = job.settings, job.settings["levels"]
-    clean = _test_images(job.dataset)[: settings["n_images"]]
-    noisy = add_noise(_test_images(job.dataset), settings["noise"], level, job.seed)[: settings["n_images"]]
+    clean = test_images(job.dataset)[: settings["n_images"]]
+    noisy = add_noise(test_images(job.dataset), settings["noise"], level, job.seed)[: settings["n_images"]]
     arrays, rows = {"original": _as_bytes(clean), "noisy": _as_bytes(noisy)}, []
     rows += _rows(job, squared_errors(noisy, clean), level, method="none")
     for method in settings["methods"]:
-        found = _search(job, method, settings["m"])
+        found = _search(job, method, settings["m"], settings["log10_gammas"])
         log10_gamma, r = float(found["log10_gammas"][0]), int(found["ranks"][0])
         passes = settings["kmeans_passes"]
         operator = _operator(job.dataset, method, settings["m"], job.seed, passes, log10_gamma)
@@ -124,88 +124,17 @@ def denoise_first(job: Job) -> Outcome:
     return Outcome(rows, arrays)
 
 
-def _rows(job, errors, level, **columns):
+def _rows(job, errors, level, reading="", **columns):
     settings = {"level": level, "noise": job.settings["noise"], "images": len(errors)}
     sd = errors.std(ddof=1) if len(errors) > 1 else np.nan
     return [
-        row(job, metric, value, parameters=settings, **columns)
+        row(job, metric + reading, value, parameters=settings, **columns)
         for metric, value in (("denoising_mse", errors.mean()), ("denoising_sd", sd))
     ]
 
 
-def add_noise(images, noise, level, seed):
-    """Images in [0, 1] with noise: Gaussian of deviation ``level / 255``, or flips of that probability."""
-    rng = derive_rng("mnist", seed, "noise", noise, level)
-    if noise == "gaussian":
-        return images + rng.standard_normal(images.shape) * (level / WHITE)
-    if noise != "salt_and_pepper":
-        raise ValueError(f"noise is gaussian or salt_and_pepper, not {noise!r}")
-    draw, noisy = rng.random(images.shape), images.copy()
-    noisy[draw < level / 2] = 1.0
-    noisy[draw >= 1 - level / 2] = 0.0
-    return noisy
-
-
-def squared_errors(images, clean):
-    """Squared error of each image on the scale 0 to 255, in units of 1e5, values beyond the scale cut off."""
-    difference = np.clip(images, 0.0, 1.0) - clean
-    return np.einsum("ij,ij->i", difference, difference) * (WHITE**2 / UNIT)
-
-
 def _as_bytes(images):
     return np.rint(WHITE * np.clip(images, 0, 1)).astype(np.uint8).reshape(-1, 28, 28)
-
-
-def _test_images(dataset):
-    options = {**dataset["options"], "n_train": 1}
-    return load_dataset(dataset["name"], scaling="unit", **options).X_test
-
-
-def _train_images(dataset):
-    return load_dataset(dataset["name"], scaling="unit", **{**dataset["options"], "n_test": 1}).X
-
-
-def _filtered(job, name, level):
-    """Errors by name of the filter; the median filter has one for each way to go beyond the border."""
-    noise, clean = job.settings["noise"], _test_images(job.dataset)
-    noisy = add_noise(clean, noise, level, job.seed)
-    if name == "wiener":
-        correlation = shared(image_correlation, _train_only(job.dataset))["correlation"]
-        variance = (level / WHITE) ** 2 if noise == "gaussian" else np.mean((noisy - clean) ** 2)
-        return {"wiener": squared_errors(wiener(noisy, correlation, variance), clean)}
-    pictures = noisy.reshape(-1, 28, 28)
-    if name == "median":
-        modes = {"median": "wrap"} | {f"median_{mode}": mode for mode in OTHER_BORDERS}
-        found = {
-            key: ndimage.median_filter(pictures, size=(1, 3, 3), mode=mode) for key, mode in modes.items()
-        }
-        return {key: squared_errors(images.reshape(clean.shape), clean) for key, images in found.items()}
-    if name == "bm3d":
-        try:
-            import bm3d
-        except ModuleNotFoundError:
-            raise MissingPackageError("bm3d") from None
-        clean = clean[:BM3D_IMAGES]
-        images = np.stack([bm3d.bm3d(image, level / WHITE) for image in pictures[:BM3D_IMAGES]])
-        return {"bm3d": squared_errors(images.reshape(clean.shape), clean)}
-    raise ValueError(f"there is no filter {name!r}: choose from wiener, median, bm3d")
-
-
-def _train_only(dataset):
-    options = {key: value for key, value in dataset["options"].items() if key != "n_test"}
-    return {**dataset, "options": options}
-
-
-def image_correlation(dataset):
-    """Mean product of every two pixels over the training images, not centred."""
-    X = _train_images(dataset)
-    return {"correlation": X.T @ X / len(X)}
-
-
-def wiener(noisy, correlation, variance):
-    """The linear filter with the least mean squared error, ``R (R + variance I)^-1``."""
-    regular = correlation + variance * np.eye(len(correlation))
-    return noisy @ scipy.linalg.solve(regular, correlation, assume_a="pos")
 
 
 def centroids(dataset, m, seed, passes):
@@ -215,12 +144,12 @@ def centroids(dataset, m, seed, passes):
     """
     selector = KMeansSelector(centroids=True, init="random", max_iter=passes, largest_pass=np.inf)
     rng = derive_rng("mnist", seed, "centroids", m)
-    return {"centroids": selector.select(_train_images(dataset), m, rng=rng)}
+    return {"centroids": selector.select(train_images(dataset), m, rng=rng)}
 
 
 @lru_cache(maxsize=1)
 def _kept_images(dataset):
-    return _train_images(json.loads(dataset))
+    return train_images(json.loads(dataset))
 
 
 @lru_cache(maxsize=20)  # as many as the coarse widths and those around the best, for the next level of noise
@@ -234,7 +163,7 @@ def _fitted(dataset, method, m, seed, passes, log10_gamma):
 
 def _operator(dataset, method, m, seed, passes, log10_gamma):
     """The operator with all its components."""
-    return _fitted(json.dumps(_train_only(dataset)), method, m, seed, passes, log10_gamma)
+    return _fitted(json.dumps(train_only(dataset)), method, m, seed, passes, log10_gamma)
 
 
 def _denoised(operator, r, noisy, components=None):
@@ -249,9 +178,9 @@ def _denoised(operator, r, noisy, components=None):
     return found
 
 
-def _search(job, method, m):
+def _search(job, method, m, log10_gammas):
     settings = job.settings
-    keys = ("noise", "log10_gammas", "rank_step", "n_search")
+    keys = ("noise", "rank_step", "n_search")
     options = {key: settings[key] for key in keys}
     passes, n_basis = settings["kmeans_passes"], m
     found = [
@@ -263,6 +192,7 @@ def _search(job, method, m):
             seed=job.seed,
             passes=passes,
             level=level,
+            log10_gammas=log10_gammas,
             **options,
         )
         for level in settings["levels"]
@@ -277,7 +207,7 @@ def best_parameters(dataset, method, m, seed, passes, level, noise, log10_gammas
     quarter of those images, then around the best on all of them, with less and less distance, until
     neighbours of the grids are compared.
     """
-    clean = _test_images(dataset)
+    clean = test_images(dataset)
     noisy = add_noise(clean, noise, level, seed)[:n_search]
     ranks = np.arange(rank_step, m + 1, rank_step)
 
@@ -315,53 +245,6 @@ def best_parameters(dataset, method, m, seed, passes, level, noise, log10_gammas
         "ranks": np.array(ranks[best[1]]),
         "error": np.array(error(best, n_search)),
     }
-
-
-@experiment.cells(*TABLES)
-def cells(records: pd.DataFrame, settings: dict) -> list[Cell]:
-    """Mean and standard deviation over the test images, for each printed method and level of noise."""
-    table = records.experiment.iloc[0].partition("/")[2]
-    found = []
-    for (method, m, level), group in records.groupby(["method", "m", "level"], dropna=False):
-        label = LABELS.get(method, "").format(m=m)
-        if label not in PRINTED:
-            continue
-        values, r = group.set_index("metric").value, group.r.iloc[0]
-        note = "" if pd.isna(r) else f"{group.kernel.iloc[0]}, r = {r}"
-        if method == "bm3d":
-            note = f"the bm3d package on the first {group.images.iloc[0]} images"
-        found.append(
-            Cell(
-                table,
-                label,
-                f"sigma = {level:g}" if table == "table7" else f"p = {level:.2f}",
-                values["denoising_mse"],
-                ours_sd=values["denoising_sd"],
-                trials=int(group.images.iloc[0]),
-                note=note,
-                readings=READINGS.get(method, 1),
-            )
-        )
-    if table == "table8":
-        return found
-    found += _not_run({cell.row for cell in found}, sorted(records.level.unique()))
-    powers, step = (settings["parameters"][name] for name in ("log10_gammas", "rank_step"))
-    used = {
-        "largest pixel value": WHITE,
-        "least r, denoising": step,
-        "second r, denoising": 2 * step,
-        "third r, denoising": 3 * step,
-        "least power of ten for c, denoising": powers[0],
-        "second power of ten for c, denoising": powers[1],
-        "largest power of ten for c, denoising": powers[-1],
-    }
-    return found + stated("Section 6.5", used)
-
-
-def _not_run(rows, levels):
-    reason = "only in the paper profile, with the package bm3d"
-    columns = [] if "BM3D" in rows else [f"sigma = {level:g}" for level in levels]
-    return [Cell("table7", "BM3D", column, np.nan, note=reason) for column in columns]
 
 
 @experiment.cells(FIGURE)

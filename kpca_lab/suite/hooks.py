@@ -38,6 +38,8 @@ class Cell:
         figures in view.
     as_described : float
         What the text gives as it stands, where the chosen reading departs from it.
+    as_described_sd : float
+        Its standard deviation over the trials, where that is another one.
     selection_sd : float
         Standard deviation that comes from choosing parameters by validation.
     """
@@ -52,6 +54,7 @@ class Cell:
     comparable: bool = True
     readings: int = 1
     as_described: float = math.nan
+    as_described_sd: float = math.nan
     selection_sd: float = math.nan
 
 

@@ -38,7 +38,8 @@ def cells_frame(paper, cells):
     """Our cells of a paper, a list of :class:`kpca_lab.suite.hooks.Cell`, as a frame."""
     columns = ["paper", *(field.name for field in fields(Cell))]
     frame = pd.DataFrame([{"paper": paper, **asdict(cell)} for cell in cells], columns=columns)
-    numbers = dict.fromkeys(("ours", "ours_sd", "as_described", "selection_sd"), float)
+    names = ("ours", "ours_sd", "as_described", "as_described_sd", "selection_sd")
+    numbers = dict.fromkeys(names, float)
     return frame.astype(numbers | {"trials": "Int64"})
 
 
@@ -113,13 +114,14 @@ def build_scoreboard(published, cells, *, full_size=True):
     cells = cells.fillna({"note": "", "readings": 1})
     rows = []
     for cell, ours in zip(published.itertuples(), cells.itertuples()):
-        found, reason = _judge(cell, ours, ours.ours, full_size)
+        found, reason = _judge(cell, ours, ours.ours, ours.ours_sd, full_size)
         if found == "off":
             reason = f"readings tried: {notes_section(cell.paper, cell.table)}"
         note = "; ".join(dict.fromkeys(part for part in (reason, ours.note, cell.note) if part))
         chosen = f"chosen of {int(ours.readings)}" if ours.readings > 1 else "as described"
         departs = math.isfinite(ours.as_described)
-        described = _judge(cell, ours, ours.as_described, full_size)[0] if departs else found
+        sd = ours.as_described_sd if math.isfinite(ours.as_described_sd) else ours.ours_sd
+        described = _judge(cell, ours, ours.as_described, sd, full_size)[0] if departs else found
         rows.append(
             (cell.paper, cell.table, cell.row, cell.column, cell.kind, cell.value, cell.sd, cell.trials)
         )
@@ -133,7 +135,7 @@ def build_scoreboard(published, cells, *, full_size=True):
     return pd.DataFrame(rows, columns=COLUMNS).astype(_TYPES)
 
 
-def _judge(cell, ours, value, full_size):
+def _judge(cell, ours, value, sd, full_size):
     """The verdict on a figure, and the reason where it is none."""
     if pd.isna(cell.value):
         return "not_comparable", _NOT_LEGIBLE
@@ -145,7 +147,7 @@ def _judge(cell, ours, value, full_size):
         return "not_comparable", ""
     known = {"published_trials": cell.trials, "trials": ours.trials}
     known = {name: 0 if pd.isna(number) else int(number) for name, number in known.items()}
-    known |= {"published_sd": cell.sd, "ours_sd": ours.ours_sd, "selection_sd": ours.selection_sd}
+    known |= {"published_sd": cell.sd, "ours_sd": sd, "selection_sd": ours.selection_sd}
     if cell.kind == "setting":
         found = verdict(cell.value, int(cell.decimals), value)
         return (

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.washizawa2012 import denoising
+from experiments.washizawa2012 import denoising, denoising_cells, noisy_digits
 from kpca_lab import SubsetKPCA
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.preimage import denoise
@@ -23,27 +23,27 @@ from kpca_lab.suite.judge.scoreboard import cells_frame
 def test_squared_errors_are_in_the_printed_unit():
     clean = np.zeros((2, 784))
     images = np.vstack([np.ones(784), np.full(784, 7.0)])
-    assert np.allclose(denoising.squared_errors(images, clean), 784 * 255**2 / 1e5)
-    assert denoising.squared_errors(clean - 3, clean).tolist() == [0.0, 0.0]
+    assert np.allclose(noisy_digits.squared_errors(images, clean), 784 * 255**2 / 1e5)
+    assert noisy_digits.squared_errors(clean - 3, clean).tolist() == [0.0, 0.0]
 
 
 def test_noise_is_that_of_the_paper_and_the_same_for_all():
     images = np.full((200, 784), 0.5)
-    noisy = denoising.add_noise(images, "gaussian", 50, 0)
+    noisy = noisy_digits.add_noise(images, "gaussian", 50, 0)
     assert np.std(noisy - images) == pytest.approx(50 / 255, rel=0.01)
-    assert (noisy == denoising.add_noise(images, "gaussian", 50, 0)).all()
-    flipped = denoising.add_noise(images, "salt_and_pepper", 0.1, 0)
+    assert (noisy == noisy_digits.add_noise(images, "gaussian", 50, 0)).all()
+    flipped = noisy_digits.add_noise(images, "salt_and_pepper", 0.1, 0)
     assert (flipped == 1).mean() == pytest.approx(0.05, abs=0.003)
     assert (flipped == 0).mean() == pytest.approx(0.05, abs=0.003)
     with pytest.raises(ValueError, match="noise is"):
-        denoising.add_noise(images, "uniform", 1, 0)
+        noisy_digits.add_noise(images, "uniform", 1, 0)
 
 
 def test_wiener_filter_is_the_best_linear_one():
     rng = np.random.default_rng(0)
     clean = rng.standard_normal((400, 6)) @ rng.standard_normal((6, 6))
     noisy = clean + 0.7 * rng.standard_normal(clean.shape)
-    found = denoising.wiener(noisy, clean.T @ clean / len(clean), 0.49)
+    found = noisy_digits.wiener(noisy, clean.T @ clean / len(clean), 0.49)
     best = noisy @ np.linalg.lstsq(noisy, clean, rcond=None)[0]
     assert np.mean((found - clean) ** 2) <= 1.03 * np.mean((best - clean) ** 2)
 
@@ -59,7 +59,7 @@ def test_denoised_equals_the_library():
 def test_without_the_package_bm3d_its_job_is_skipped_with_the_command(monkeypatch):
     settings = compose_settings(["+experiment=washizawa2012/table7", "profile=paper"])
     (job,) = [job for job in denoising.table_jobs(settings) if job.settings.get("filters") == ["bm3d"]]
-    monkeypatch.setattr(denoising, "_test_images", lambda dataset: np.zeros((2, 784)))
+    monkeypatch.setattr(noisy_digits, "test_images", lambda dataset: np.zeros((2, 784)))
     monkeypatch.setitem(sys.modules, "bm3d", None)
     assert execute(job) == ("unavailable", "bm3d", "pip install -e '.[bm3d]'")
 
@@ -82,7 +82,7 @@ def _smoke(item, tmp_path, monkeypatch, make_jobs, run):
 def test_cells_carry_the_printed_labels(item, tmp_path, monkeypatch):
     records, _, settings = _smoke(item, tmp_path, monkeypatch, denoising.table_jobs, denoising.denoise_all)
     records["m"] = records["m"].astype("Int64").replace(20, 100)  # the smallest basis of the paper
-    cells = cells_frame("washizawa2012", denoising.cells(records, settings))
+    cells = cells_frame("washizawa2012", denoising_cells.cells(records, settings))
     published = load_published().query("paper == 'washizawa2012'")
     stated = cells[cells.table == "text"].column
     assert set(stated) <= set(published[published.table == "text"].column) and len(stated) == 7 * (

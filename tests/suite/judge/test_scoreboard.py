@@ -89,7 +89,7 @@ def test_the_published_figures_against_themselves_are_exact():
     own = cells[["paper", "table", "row", "column"]].assign(
         ours=cells.value, ours_sd=cells.sd, trials=cells.trials, note="", comparable=True, readings=1
     )
-    own = own.assign(as_described=np.nan, selection_sd=np.nan)
+    own = own.assign(as_described=np.nan, as_described_sd=np.nan, selection_sd=np.nan)
     scoreboard = build_scoreboard(cells, own.sample(frac=1, random_state=0))
     assert set(scoreboard.verdict) == {"exact", "not_comparable"}
     pd.testing.assert_frame_equal(scoreboard[["row", "column"]], cells[["row", "column"]])

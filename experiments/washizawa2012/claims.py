@@ -2,6 +2,16 @@
 
 import numpy as np
 
+from experiments.washizawa2012.comparisons import (
+    ERROR,
+    against_filters,
+    curves,
+    denoising_errors,
+    listed_ratios,
+    slower_in_most,
+    subset_over_cholesky,
+    usps_errors,
+)
 from kpca_lab.suite.hooks import Claim
 from kpca_lab.suite.judge.claims import (
     NotRun,
@@ -20,18 +30,6 @@ from kpca_lab.suite.judge.claims import (
 
 PAPER = "washizawa2012"
 ROUNDING = 1e-9
-ERROR = "normalized_empirical_error"
-
-
-def _curves(records, items, metric, *, trials=False, **values):
-    """Means over the trials: (dataset, share of basis) x (method, selector), without the full basis."""
-    rows = select(records, items, metric=metric, **values)
-    rows = rows.assign(share=basis_share(rows))
-    rows = rows[(rows.share < 1) & (rows.method != "full")]
-    if rows.empty:
-        raise NotRun("no basis sizes under 100 %")
-    index = ["dataset", "share", *(["split"] if trials else [])]
-    return rows.pivot_table(index=index, columns=["method", "selector"], values="value")
 
 
 @statement(
@@ -139,7 +137,7 @@ def figure2_subset_best(records):
     "for every basis size and the same way to choose it.",
 )
 def figure3_distance(records):
-    table = _curves(records, "figure3", "distance_squared").stack("selector", future_stack=True)
+    table = curves(records, "figure3", "distance_squared").stack("selector", future_stack=True)
     return lowest(table, ["subset"])
 
 
@@ -150,7 +148,7 @@ def figure3_distance(records):
     "SubKPCA with forward search is the closest to full KPCA of all, for every basis size.",
 )
 def figure3_forward_best(records):
-    return lowest(_curves(records, "figure3", "distance_squared"), [("subset", "forward")])
+    return lowest(curves(records, "figure3", "distance_squared"), [("subset", "forward")])
 
 
 @statement(
@@ -183,8 +181,8 @@ def figure3_errors(records):
     winners = [("subset", "kmeans"), ("subset", "forward")]
     found = []
     for metric in (ERROR, "validation_error"):
-        trials = _curves(records, "figure3", metric, trials=True)
-        found.append(lowest(_curves(records, "figure3", metric), winners, trials=trials))
+        trials = curves(records, "figure3", metric, trials=True)
+        found.append(lowest(curves(records, "figure3", metric), winners, trials=trials))
     return both_hold(*found)
 
 
@@ -233,35 +231,6 @@ def faster_under_80_percent(records):
     return Claim(bool((small < 1).all()), "; ".join(figures))
 
 
-def _subset_over_cholesky(records, items, metric, datasets=None):
-    """Times of SubKPCA (random basis) for the errors of ICD, over ICD's, by data set; NaN if never."""
-    curves = error_against_time(records, items, metric)
-    ratios = {}
-    for dataset, curve in curves.groupby("dataset"):
-        if datasets is None or dataset in datasets:
-            cholesky = curve[curve.method == "cholesky"]
-            subset = curve[(curve.method == "subset") & (curve.selector == "random")]
-            if len(cholesky) and len(subset):
-                ratios[dataset] = time_to_reach(subset, cholesky.error) / cholesky.seconds.to_numpy()
-    if not ratios:
-        raise NotRun("no records of SubKPCA and ICD on the same data")
-    return ratios
-
-
-def _slower_in_most(ratio):
-    """Whether SubKPCA is slower for most of the errors; one that it never reaches counts as slower."""
-    return float(np.median(np.where(np.isnan(ratio), np.inf, ratio))) > 1
-
-
-def _listed(ratios):
-    texts = []
-    for name, ratio in ratios.items():
-        reached = ratio[np.isfinite(ratio)]
-        text = f"{name}: SubKPCA reaches {len(reached)} of {len(ratio)} distances of ICD"
-        texts.append(f"{text}, in {spread(reached)} times its time" if len(reached) else text)
-    return "; ".join(texts)
-
-
 @statement(
     "washizawa-icd-faster-on-small-data",
     PAPER,
@@ -269,8 +238,8 @@ def _listed(ratios):
     "On concrete and housing, incomplete Cholesky decomposition reaches a distance faster than SubKPCA.",
 )
 def icd_faster_on_small_data(records):
-    ratios = _subset_over_cholesky(records, "figure5", "distance_squared", ["concrete", "housing"])
-    return Claim(all(map(_slower_in_most, ratios.values())), _listed(ratios))
+    ratios = subset_over_cholesky(records, "figure5", "distance_squared", ["concrete", "housing"])
+    return Claim(all(map(slower_in_most, ratios.values())), listed_ratios(ratios))
 
 
 @statement(
@@ -280,8 +249,8 @@ def icd_faster_on_small_data(records):
     "On tic, the larger set, incomplete Cholesky decomposition is slower than SubKPCA.",
 )
 def icd_slower_on_tic(records):
-    ratios = _subset_over_cholesky(records, "figure5", "distance_squared", ["tic"])
-    return Claim(not any(map(_slower_in_most, ratios.values())), _listed(ratios))
+    ratios = subset_over_cholesky(records, "figure5", "distance_squared", ["tic"])
+    return Claim(not any(map(slower_in_most, ratios.values())), listed_ratios(ratios))
 
 
 @statement(
@@ -308,7 +277,7 @@ def hebbian_slower_than_full(records):
     "On USPS, SubKPCA has a lower error than reduced KPCA when the basis is small (10 %).",
 )
 def usps_small_basis(records):
-    rows = _usps(records)
+    rows = usps_errors(records)
     rows = rows[(rows.share - rows.share.min()).abs() < 0.005]
     settings = [name for name in ("experiment", "selector", "centered") if name in rows]
     both = pairs(rows, "method", "subset", "reduced", settings)
@@ -322,11 +291,6 @@ def usps_small_basis(records):
     return Claim(found.holds, "; ".join(told))
 
 
-def _usps(records):
-    rows = select(records, [f"table{i}" for i in (3, 4, 5, 6)], metric="classification_error")
-    return rows.assign(share=basis_share(rows))
-
-
 @statement(
     "washizawa-usps-kmeans-beats-random",
     PAPER,
@@ -334,7 +298,7 @@ def _usps(records):
     "On USPS, the centroids of K-means give lower errors than a random basis of as many samples.",
 )
 def usps_kmeans_beats_random(records):
-    rows = _usps(records)
+    rows = usps_errors(records)
     rows = rows[rows.share < 1]
     rows = rows.assign(
         chosen=np.where(rows.experiment.str[-1].isin(["3", "5"]), "random", "kmeans"),
@@ -352,7 +316,7 @@ def usps_kmeans_beats_random(records):
     identity=True,
 )
 def same_with_all_samples(records):
-    rows = _usps(records)
+    rows = usps_errors(records)
     rows = rows[rows.share == 1]
     keys = ["experiment", "split", "seed", "selector", "centered", "kernel", "r"]
     both = pairs(rows, "method", "subset", "reduced", keys)
@@ -380,31 +344,6 @@ def mnist_subset_faster(records):
     return Claim(bool(ours <= 0.5 * theirs), figures)
 
 
-def _denoising(records):
-    """Mean error: (experiment, level) x (method, m), with m = 0 for the filters."""
-    rows = select(records, ["table7", "table8"], metric="denoising_mse")
-    rows = rows.assign(m=rows.m.where(rows.method.isin(["subset", "reduced"]), 0).fillna(0))
-    return rows.pivot_table(
-        index=["experiment", "level"], columns=["method", "m"], values="value", dropna=False
-    )
-
-
-def _against_filters(records, levels, better):
-    table = _denoising(records)
-    table = table[[any(np.isclose(level, levels)) for level in table.index.get_level_values("level")]]
-    methods = table.columns.get_level_values("method")
-    table = table.dropna(how="all")
-    filters = table.loc[:, methods.isin(["wiener", "median"])].min(axis=1)
-    subset = table.loc[:, methods == "subset"].min(axis=1)
-    ratio = (subset / filters).dropna()
-    if ratio.empty:
-        raise NotRun("no records of SubKPCA and the filters")
-    listed = ", ".join(
-        f"{item.partition('/')[2]} at {level:g}: {value:.3g}" for (item, level), value in ratio.items()
-    )
-    return Claim(bool(better(ratio).all()), f"error of SubKPCA over that of the better filter: {listed}")
-
-
 @statement(
     "washizawa-denoising-subset-below-reduced",
     PAPER,
@@ -425,7 +364,7 @@ def denoising_subset_below_reduced(records):
     limit="of the text",
 )
 def filters_better_at_small_noise(records):
-    return _against_filters(records, [20, 50, 0.05, 0.10], lambda ratio: ratio > 1)
+    return against_filters(records, [20, 50, 0.05, 0.10], lambda ratio: ratio > 1)
 
 
 @statement(
@@ -436,7 +375,7 @@ def filters_better_at_small_noise(records):
     limit="of the text",
 )
 def subset_better_at_large_noise(records):
-    return _against_filters(records, [80, 100, 0.20, 0.40], lambda ratio: ratio < 1)
+    return against_filters(records, [80, 100, 0.20, 0.40], lambda ratio: ratio < 1)
 
 
 @statement(
@@ -446,7 +385,7 @@ def subset_better_at_large_noise(records):
     "BM3D, made for natural images, is not better than SubKPCA on the digits.",
 )
 def bm3d_not_better(records):
-    table = _denoising(records)
+    table = denoising_errors(records)
     methods = table.columns.get_level_values("method")
     if "bm3d" not in methods or "subset" not in methods:
         raise NotRun("no records of BM3D and SubKPCA")

@@ -3,11 +3,12 @@
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from experiments.zhang2010 import cells as zhang_cells
-from experiments.zhang2010 import features
+from experiments.zhang2010 import features, solvers
 from experiments.zhang2010 import tables as zhang2010
 from kpca_lab.datasets import DatasetUnavailableError, load_dataset
 from kpca_lab.methods.approximate import AKPCA, APCA
@@ -194,3 +195,20 @@ def test_readings_hold_the_one_that_is_used():
     }
     told = {method: len(readings) for method, readings in tried.items()}
     assert told == zhang_cells.READINGS_OF_FEATURES
+
+
+def test_the_usual_solver_gives_the_accuracy_of_table_9():
+    composed = compose_many(
+        [f"+experiment=zhang2010/{item}", "profile=smoke"] for item in ("table9_solvers", "table9")
+    )
+    try:
+        rows = solvers.solver_run(*solvers.solver_jobs(composed[0])).rows
+    except DatasetUnavailableError as error:
+        pytest.skip(f"the data of {error.dataset} cannot be had here")
+    found = with_parameters(pd.DataFrame(rows)).query("metric == 'accuracy' and order == 'as given'")
+    found = found.set_index(["solver", "features"])["value"]
+    expected = with_parameters(pd.DataFrame(zhang2010.accuracy_run(*zhang2010.jobs(composed[1])).rows))
+    expected = expected.query("method == 'akpca' and alpha == 0.1").set_index("metric")["value"]
+    assert found["libsvm", "chosen"] == expected["accuracy"]
+    assert found["libsvm", "as described"] == expected["accuracy_as_described"]
+    assert found.between(0, 1).all() and found.nunique() > 2

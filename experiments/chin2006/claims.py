@@ -7,6 +7,7 @@ from kpca_lab.suite.judge.claims import (
     NotRun,
     exponent_interval,
     growth_exponent,
+    interval,
     pairs,
     select,
     spread,
@@ -15,6 +16,7 @@ from kpca_lab.suite.judge.claims import (
 )
 
 PAPER = "chin2006"
+CASE = ["experiment", "kernel"]
 VARIANTS = ["table2", "table2_unit_norm", "table2_extended"]
 
 
@@ -73,47 +75,53 @@ def hebbian_scales_worse(records):
 )
 def incremental_equals_batch(records):
     table = _faces(records)
-    sides = [
-        table.xs(method, level="method").add_suffix(name)
-        for method, name in (("incremental", "_incremental"), ("full", "_batch"))
-    ]
-    both = sides[0].join(sides[1], how="inner")
-    if both.empty:
-        raise NotRun("no records of both on the same images")
-    points = 100 * (both.value_incremental - both.value_batch)
-    told = f"difference in points: {spread(points)}, {len(points)} cases"
-    for place in points.index[points.abs() > 1]:
-        told += f"; over one point: {_where(place)} {_points(both.loc[place], 'incremental', 'batch')}"
-    return Claim(bool((points.abs() <= 1).all()), told)
+    both = _beside(table, ["n"], "incremental", "full")
+    means = both.groupby(level=[*CASE, "n"]).points.mean()
+    told = f"difference in points: {spread(means)}, {_cases(both, [*CASE, 'n'])}"
+    for place in means.index[means.abs() > 1]:
+        item, kernel, n = place
+        told += f"; over one point: {_where(item, kernel)}, {n:.0f} images {_told(both.loc[place])}"
+    return Claim(bool((means.abs() <= 1).all()), told)
 
 
 def _faces(records):
-    """Error rates of the Kernel Eigenfaces, with the number of test images: (item, kernel, n, method)."""
+    """Error rates of the Kernel Eigenfaces by item, kernel, number of images, partition and method."""
     rows = select(records, VARIANTS, metric=["classification_error", "test_images"])
     if "n" not in rows:
         raise NotRun("no records with n")
-    keys = ["experiment", "kernel", "n", "method"]
+    keys = [*CASE, "n", "split", "method"]
     table = rows.pivot_table(index=keys, columns="metric", values="value")
-    return table.reindex(columns=["classification_error", "test_images"]).set_axis(
-        ["value", "images"], axis=1
-    )
+    return table.reindex(columns=["classification_error", "test_images"]).set_axis(["rate", "images"], axis=1)
 
 
-def _where(place):
-    item, kernel, n = place
-    return f"{item.partition('/')[2]}, {kernel}, {n:.0f} images"
+def _beside(table, keys, first, second):
+    """Rates of two methods on the same partitions, and their difference in points."""
+    sides = [table.xs(name, level="method") for name in (first, second)]
+    both = sides[0].join(sides[1].rate.rename("other"), how="inner")
+    if both.empty:
+        raise NotRun("no records of both on the same images")
+    return both.assign(points=100 * (both.rate - both.other)).reset_index().set_index([*CASE, *keys, "split"])
 
 
-def _points(case, first, second):
-    """The difference of two error rates in points and images, with two standard errors."""
-    rates = case[f"value_{first}"], case[f"value_{second}"]
-    images = case[f"images_{first}"]
-    difference = rates[0] - rates[1]
-    if not images > 0:
-        return f"{100 * difference:+.3g} points"
-    error = np.sqrt(sum(rate * (1 - rate) for rate in rates) / images)
-    told = with_error(100 * difference, 100 * error, "points")
-    return f"{difference * images:+.0f} of {images:.0f} images, {told}"
+def _cases(both, keys):
+    cases, partitions = both.groupby(level=keys).size(), both.index.get_level_values("split").nunique()
+    return f"{len(cases)} cases of up to {partitions} partitions"
+
+
+def _where(item, kernel):
+    return f"{item.partition('/')[2]}, {kernel}"
+
+
+def _told(case):
+    """Differences with two standard errors: over the partitions, or for one of them of the test images."""
+    if len(case) > 1:
+        return f"{interval(case.points, 'points')} over {len(case)} partitions"
+    only = case.iloc[0]
+    if not only.images > 0:
+        return f"{only.points:+.3g} points"
+    error = np.sqrt(sum(rate * (1 - rate) for rate in (only.rate, only.other)) / only.images)
+    told = with_error(only.points, 100 * error, "points")
+    return f"{only.points / 100 * only.images:+.0f} of {only.images:.0f} images, {told}"
 
 
 @statement(
@@ -124,19 +132,21 @@ def _points(case, first, second):
     "(on those that can be had, of unit length or not, and on the extended set).",
 )
 def more_images_beat_fewer(records):
-    table = _faces(records).reset_index("n")
-    incremental, batch = (table.xs(method, level="method") for method in ("incremental", "full"))
-    largest = incremental.sort_values("n").groupby(level=[0, 1]).tail(1)
-    both = largest.add_suffix("_all").join(batch.add_suffix("_subset"), how="inner")
-    both = both[both.n_all > both.n_subset]
+    table = _faces(records)
+    sizes = table.index.get_level_values("n")
+    largest = table.assign(n=sizes).groupby(level=CASE).n.transform("max")
+    everything = table[sizes == largest].xs("incremental", level="method").droplevel("n").rate
+    fewer = table[sizes < largest].xs("full", level="method").rename(columns={"rate": "other"})
+    both = fewer.join(everything, how="inner")
     if both.empty:
         raise NotRun("only one number of training images")
-    fewer = both.value_all < both.value_subset
-    told = f"lower in {fewer.sum()} of {len(both)} cases"
-    for (item, kernel), case in both[~fewer].iterrows():
-        where = f"{_where((item, kernel, case.n_all))} for {case.n_subset:.0f}"
-        told += f"; not lower: {where} {_points(case, 'all', 'subset')}"
-    return Claim(bool(fewer.all()), told)
+    both = both.assign(points=100 * (both.rate - both.other))
+    means = both.groupby(level=[*CASE, "n"]).points.mean()
+    told = f"lower in {(means < 0).sum()} of {_cases(both, [*CASE, 'n'])}, by {spread(-means)} points"
+    for place in means.index[means >= 0]:
+        item, kernel, n = place
+        told += f"; not lower: {_where(item, kernel)}, all for {n:.0f} {_told(both.loc[place])}"
+    return Claim(bool((means < 0).all()), told)
 
 
 def _correlation(records, item, least):

@@ -175,13 +175,13 @@ def table2_cells(records, settings):
     cells = []
     for printed, n, methods in ((1000, subset, ("full", "incremental")), (5000, n_all, ("incremental",))):
         own = records[(records.n == n) & records.method.isin(methods) & records.metric.isin(columns)]
-        for entry in own.itertuples():
-            kernel = "rbf sigma = 1" if entry.kernel_name == "rbf" else "poly d = 2"
-            label = f"{LABELS[entry.method]}, {printed}, {kernel}"
-            value = entry.value * (100 if entry.metric == "classification_error" else 1)
+        for (name, method, metric), values in own.groupby(["kernel_name", "method", "metric"])["value"]:
+            kernel = "rbf sigma = 1" if name == "rbf" else "poly d = 2"
+            label = f"{LABELS[method]}, {printed}, {kernel}"
+            values = values * (100 if metric == "classification_error" else 1)
             note = f"{n:.0f} of {n_all:.0f} training images of the multi-pose part"
-            about = {"trials": 1, "note": note, "comparable": False}
-            cells.append(Cell("table2", label, columns[entry.metric], value, **about))
+            about = {"ours_sd": values.std(), "trials": len(values), "note": note, "comparable": False}
+            cells.append(Cell("table2", label, columns[metric], values.mean(), **about))
     return cells + _table2_settings(records, subset, settings)
 
 

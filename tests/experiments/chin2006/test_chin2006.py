@@ -112,7 +112,9 @@ def test_kernel_eigenfaces(settings, item):
         pytest.skip(str(error))
     records, arrays = outcome(settings, item)
     errors = records[records.metric == "classification_error"]
-    assert errors.value.between(0, 1).all() and errors.groupby(["method", "kernel"]).size().eq(2).all()
+    assert (
+        errors.value.between(0, 1).all() and errors.groupby(["method", "kernel", "split"]).size().eq(2).all()
+    )
     (name, figure), *rest = tables.table2_figure(records, arrays).items()
     assert name == f"{item}_errors" and isinstance(figure, Figure) and not rest
     if item == "table2":

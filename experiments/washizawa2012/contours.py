@@ -11,7 +11,9 @@ from kpca_lab.suite.measure.workbench import Workbench
 from kpca_lab.suite.targets import import_target
 
 PAPER = "washizawa2012"
-STAND_IN = "Samples: a calibrated parabola; those of the paper are not specified."
+STAND_IN = (
+    "Samples: a blunt parabola with normal tails, fitted to Table 1; those of the paper are not specified."
+)
 
 
 @experiment.run(f"{PAPER}/figure1", f"{PAPER}/figure2")

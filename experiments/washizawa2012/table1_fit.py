@@ -26,6 +26,7 @@ from kpca_lab.suite.targets import import_target
 ITEM = "washizawa2012/table1_fit"
 COMPARED = ("subset", "reduced", "nystrom")  # Improved KPCA is the same for any data
 MEASURES = {"normalized_empirical_error": "E_emp ratio", "distance_per_component": "D"}
+OF_A_DRAW = ("error", "scale", "improved_distance", "improved_printed_distance")
 LARGEST_Z = 5.0
 READ_SO = "K-means from random samples, forward three by three"
 
@@ -118,6 +119,11 @@ class Bench:
         """D / sqrt(r) of Improved KPCA with exact components, whose lengths are 1 / eigenvalue."""
         return float(np.sqrt(np.mean((1 - 1 / self.values) ** 2)))
 
+    @property
+    def improved_printed_distance(self) -> float:
+        """Its D^2 / r by the formula that the paper prints, which takes every operator for a projector."""
+        return float(1 - np.mean(1 / self.values))
+
     def measures(self, basis: np.ndarray) -> np.ndarray:
         """E_emp ratio and D^2/r of SubKPCA, reduced KPCA and the Nyström method, a line for each.
 
@@ -178,7 +184,7 @@ def fit_run(job: Job) -> Outcome:
     rows, means, sds = [], {}, {}
     for number in range(settings["n_draws"]):
         bench, trials = _one_draw(job, number)
-        of_draw = {name: getattr(bench, name) for name in ("error", "scale", "improved_distance")}
+        of_draw = {name: getattr(bench, name) for name in OF_A_DRAW}
         distances, off = {}, {}
         for selector, values in trials.items():
             cells = values.mean(axis=0), values.std(axis=0, ddof=1)

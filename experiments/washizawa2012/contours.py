@@ -11,9 +11,7 @@ from kpca_lab.suite.measure.workbench import Workbench
 from kpca_lab.suite.targets import import_target
 
 PAPER = "washizawa2012"
-STAND_IN = "Samples: a blunt parabola with normal tails, fitted to Table 1; the paper does not specify its own."
-    "Samples: a blunt parabola with normal tails, fitted to Table 1; those of the paper are not specified."
-)
+STAND_IN = "Samples: a blunt parabola with normal tails, fitted to Table 1; the paper gives none."
 
 
 @experiment.run(f"{PAPER}/figure1", f"{PAPER}/figure2")

@@ -1,5 +1,6 @@
 """Running one job inside a worker."""
 
+import importlib
 import traceback
 
 import threadpoolctl
@@ -16,7 +17,8 @@ __all__ = ["execute", "prepare"]
 
 
 def prepare() -> None:
-    """Hold BLAS to the threads that the environment allows."""
+    """Hold BLAS to the threads that the environment allows, and import what would else count for some job."""
+    importlib.import_module("sklearn.cluster")
     if threads_wanted() is not None:
         threadpoolctl.threadpool_limits(threads_wanted())
 

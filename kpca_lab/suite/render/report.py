@@ -7,14 +7,10 @@ policy forbids the rest.
 """
 
 import argparse
-import base64
-import hashlib
 import re
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
-import jinja2
 from PIL import Image
 
 from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX, read_records
@@ -35,6 +31,7 @@ from kpca_lab.suite.render.cells import (
 )
 from kpca_lab.suite.render.markdown import natural_order, render_notes
 from kpca_lab.suite.render.own_runs import own_runs
+from kpca_lab.suite.render.pages import style_and_script, template_environment, template_source
 from kpca_lab.suite.render.runs import (
     commands_of,
     computing_time,
@@ -154,38 +151,17 @@ class _Templates:
     """The templates with what all pages have: style, script, and a policy that allows these two alone."""
 
     def __init__(self, profile, numbers):
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("kpca_lab.suite.render", "templates"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        environment.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
-        environment.filters["label"] = capital_label
-        self.environment = environment
+        self.environment = template_environment()
+        self.environment.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
+        self.environment.filters["label"] = capital_label
         # widths of the bars: the policy forbids styles within tags
         shares = sorted({number for row in numbers for number in row["numbers"].values()})
         widths = "".join(f".share-{number} {{ flex: {number}; }}\n" for number in shares)
-        look = _template("report.css") + widths
-        script = _template("report.js")
-        policy = (
-            f"default-src 'none'; img-src 'self' data:; style-src '{_hash(look)}'; "
-            f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
-        )
-        self.common = {"profile": profile, "style": look, "script": script, "policy": policy}
+        look, script = template_source("report.css") + widths, template_source("report.js")
+        self.common = {"profile": profile, **style_and_script(look, script)}
 
     def page(self, name, **values) -> str:
         return self.environment.get_template(name).render(**self.common, **values)
-
-
-def _template(name) -> str:
-    return resources.files("kpca_lab.suite.render").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _hash(text) -> str:
-    """How a content policy names a script or a style."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _section(profile_dir, name, board, records, notes, summary) -> dict:

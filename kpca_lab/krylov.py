@@ -83,9 +83,10 @@ def block_krylov(
         residual = space.residual(turn, values)
         converged = residual <= tol
         history.append((space.size, residual))
-        if (converged and (probed or space.size == n)) or given_up:
+        finished = converged and (probed or space.size == n)
+        if finished or given_up:
             return KrylovResult(
-                values[::-1], space.V[:, : space.size] @ turn[:, ::-1], residual, space.n_products, converged
+                values[::-1], space.V[:, : space.size] @ turn[:, ::-1], residual, space.n_products, finished
             )
         if not space.has_room:
             space.restart(k + (space.size - k) // 4)

@@ -8,6 +8,8 @@ from kpca_lab.krylov import block_krylov
 
 # Tiles of a matrix that stay in the cache while they are used twice.
 TILE_ROWS, TILE_COLUMNS = 128, 512
+# LAPACK's reduction to a tridiagonal matrix takes as long as n products divided by this (n = 1500, 2000).
+PRODUCTS_OF_REDUCTION = 5
 EIGEN_SOLVERS = ("auto", "dense", "partial", "iterative")
 
 
@@ -24,12 +26,12 @@ def top_eigenpairs(
     Parameters
     ----------
     A : ndarray of shape (n, n)
-        Symmetric matrix, left as it is. The iterative solver reads its upper triangle only.
+        Symmetric matrix, left as it is. Only its upper triangle is read.
     k : int, optional
         Number of pairs, all by default.
     solver : {"auto", "dense", "partial", "iterative"}
-        Divide and conquer on the whole spectrum, the wanted end of it only, or a block Krylov method.
-        ``"auto"`` takes the one that is fastest for this ``n`` and ``k``.
+        Divide and conquer on the whole spectrum, the wanted end of it only, or a block Krylov method, which
+        gives way to the second where it converges slowly. See :func:`choose_solver` for ``"auto"``.
     rng : numpy Generator, optional
         Start block of the iterative solver.
     tol : float
@@ -46,34 +48,40 @@ def top_eigenpairs(
     solver = choose_solver(solver, n, k)
     values, vectors = np.empty(0), np.empty((n, 0))
     if solver == "iterative":
+        block = 1 if n <= 3000 or k <= 40 else 8
         found = block_krylov(
             lambda V: triangle_product(A, V),
             n,
             k,
             rng=rng or np.random.default_rng(0),
             tol=tol,
-            block=1 if n <= 3000 or k <= 40 else 8,
+            block=block,
+            max_products=n // (PRODUCTS_OF_REDUCTION * block),
         )
-        if found.converged:
-            values, vectors = found.values, found.vectors
-        else:  # the lower triangle of the transpose is the upper one
-            values, vectors = scipy.linalg.eigh(A.T, driver="evd", check_finite=False)
-    elif solver == "partial":
+        values, vectors = found.values, found.vectors
+        if not found.converged:
+            solver = "partial"
+    if solver == "partial":  # the lower triangle of the transpose is the upper one
         values, vectors = scipy.linalg.eigh(
-            A, driver="evr", subset_by_index=(n - k, n - 1), check_finite=False
+            A.T, driver="evr", subset_by_index=(n - k, n - 1), check_finite=False
         )
     if len(values) < k:  # LAPACK's dsyevr can lose pairs of a tight cluster
-        values, vectors = scipy.linalg.eigh(A, driver="evd", check_finite=False)
+        values, vectors = scipy.linalg.eigh(A.T, driver="evd", check_finite=False)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return values, fix_signs(vectors)
 
 
 def choose_solver(solver: str, n: int, k: int) -> str:
-    """The solver for ``k`` of ``n`` eigenpairs: for ``"auto"`` the one that measured fastest."""
+    """The solver for ``k`` of ``n`` eigenpairs; with ``"auto"`` the one that is usually the fastest.
+
+    A Krylov space takes three to four vectors for each pair, and each vector a product with the matrix; the
+    reduction to a tridiagonal matrix, which LAPACK begins with, takes as long as ``n / 5`` products. So up to
+    ``n / 20`` pairs are left to the iterative solver, of matrices that are too large for the cache.
+    """
     if solver not in EIGEN_SOLVERS:
         raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
     if solver == "auto":
-        if (n > 1000 and 20 * k <= n) or (n > 2000 and 10 * k < n):
+        if n > 1000 and 20 * k <= n:
             return "iterative"
         return "partial" if n > 400 and 6 * k < n else "dense"
     possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}

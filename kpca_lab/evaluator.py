@@ -60,7 +60,7 @@ class CoreEvaluator:
 
     def core(self, samples) -> np.ndarray:
         """The core for some samples, in a buffer that the next call overwrites."""
-        if not self._computes_directly(samples):
+        if not self.computes_directly(samples):
             return self.kernel.core(samples, self.points)
         values = self._buffer("values", len(samples), self._right.shape[1])
         self.fill(samples, values)
@@ -79,7 +79,7 @@ class CoreEvaluator:
             Whether it is.
         """
         m = self.points.shape[0]
-        if not self._computes_directly(samples):
+        if not self.computes_directly(samples):
             out[:, :m], out[:, m:] = self.kernel.core(samples, self.points), 0.0
             return False
         (n, d), gamma, origin = samples.shape, self.kernel.gamma, self.kernel.origin
@@ -101,7 +101,13 @@ class CoreEvaluator:
         np.expm1(out, out=out)
         return largest <= limit
 
-    def _computes_directly(self, samples) -> bool:
+    def largest(self, samples) -> float:
+        """The largest ``gamma (|x|^2 + |y|^2)`` of samples and points, for the Gaussian kernel."""
+        squares = self.kernel.gamma * row_squares(shifted(samples, self.kernel.origin))
+        return float(squares.max(initial=0) - self._squares.min(initial=0))
+
+    def computes_directly(self, samples) -> bool:
+        """Whether values are computed here, and neither by the kernel nor taken from a table."""
         return self._direct and TABLE_IN_USE.get() is None and not sparse.issparse(samples)
 
     def _buffer(self, name: str, n_rows: int, n_columns: int) -> np.ndarray:

@@ -1,32 +1,28 @@
 """Whether the inner products behind a kernel may be formed in single precision.
 
-With ``u = 2^-24`` the unit of rounding, single precision changes ``gamma |x - y|^2`` by about
-``delta = u gamma (|x|^2 + |y|^2)``, and a kernel value by no more. In an orthonormal frame of the span of
-the basis that is about ``delta / sqrt(p)``, where ``p`` is the smallest pivot of the basis. Along a
-component with variance ``v``, a sample's coordinate is of size ``sqrt(v)``; if all errors along it had the
-same sign, its eigenvalue would change by a share of
-
-    2 delta / sqrt(p v).
-
-That is the estimate. It is pessimistic, since errors mostly cancel; but those that come from rounding the
-basis points are the same for all samples, and may not. Variances kept are mostly so small that it is far
-above ``SAFE``, and "auto" stays with double precision: "mixed" is for those who need fewer digits.
+Single precision changes ``gamma |x - y|^2``, and so a kernel value, by a few units of ``6e-8 gamma
+(|x|^2 + |y|^2)``. What that does to eigenvalues depends on the coefficients of the components, which grow
+with the condition of the basis, and on how far errors cancel: those from rounding samples do, those from
+rounding the basis points are the same for all samples and need not. Bounds that hold in any case are
+hundreds of times too large. So "auto" measures: some of the samples are evaluated both ways, and along each
+of their principal components within the span of the basis the sums of squares are compared. Errors
+that differ from sample to sample cancel less among few samples than among all, so that the change measured is
+rather larger than that of the whole.
 """
 
 from numbers import Integral
 
 import numpy as np
-import scipy.linalg
 
-from kpca_lab.distances import row_squares, shifted
-from kpca_lab.span import SummationFrame
+from kpca_lab.linalg import top_eigenpairs
 
 PRECISIONS = ("auto", "double", "mixed")
-# The largest share of the last eigenvalue kept that "auto" lets single precision cost, by the estimate.
+# The largest share of an eigenvalue kept, or of the error, that "auto" lets single precision cost.
 SAFE = 1e-6
 # Below this many features products take too little of the time for single precision to help.
 MANY_FEATURES = 200
-UNIT = 2.0**-24
+# Samples that are evaluated both ways; with fewer than MANY_SAMPLES that would take longer than it saves.
+SOME_SAMPLES, MANY_SAMPLES = 500, 10_000
 
 
 def check_precision(precision: str) -> None:
@@ -35,36 +31,45 @@ def check_precision(precision: str) -> None:
         raise ValueError(f"precision={precision!r} is unknown: choose from {list(PRECISIONS)}.")
 
 
-def estimated_change(largest: float, smallest: float, variance: float) -> float:
-    """The share of an eigenvalue that single precision may cost.
+def rows_to_measure(samples) -> np.ndarray | None:
+    """Numbers of samples to evaluate both ways; None where that takes longer than it saves."""
+    n = samples.known_rows if hasattr(samples, "known_rows") else samples.shape[0]
+    if n is None or n < MANY_SAMPLES or samples.shape[-1] < MANY_FEATURES:
+        return None
+    return np.linspace(0, n - 1, SOME_SAMPLES).astype(np.intp)
+
+
+def measured_change(
+    coordinates: np.ndarray,
+    changes: np.ndarray,
+    squares: np.ndarray,
+    square_changes: np.ndarray,
+    n_components: int | float | None,
+) -> float:
+    """The largest share of an eigenvalue, or of the error, by which some samples' kernel PCA changes.
 
     Parameters
     ----------
-    largest : float
-        The largest ``gamma (|x|^2 + |y|^2)`` of samples and basis.
-    smallest : float
-        The smallest pivot of the basis.
-    variance : float
-        The eigenvalue over the number of samples.
+    coordinates, changes : ndarray of shape (n_samples, n_directions)
+        The samples in an orthonormal frame, and what is added to that.
+    squares, square_changes : ndarray of shape (n_samples,)
+        Their squared distances from the origin of the frame, also outside it, and what is added.
+    n_components : int, float or None
+        How many eigenvalues count; all unless it is a whole number.
     """
-    return float(2 * UNIT * largest / np.sqrt(smallest * variance))
-
-
-def single_limit(precision: str, summation: SummationFrame, n_components: int | float | None) -> float:
-    """Up to which ``gamma (|x|^2 + |y|^2)`` products are formed in single precision."""
-    kernel, points = summation.frame.kernel, summation.frame.vectors.points
-    if precision == "mixed":
+    n, mean = len(coordinates), coordinates.mean(axis=0)
+    mean_change = changes.mean(axis=0)
+    coordinates, changes = coordinates - mean, changes - mean_change
+    rank = min(coordinates.shape) - 1
+    rank = min(n_components, rank) if isinstance(n_components, Integral) else rank
+    values, vectors = top_eigenpairs(coordinates @ coordinates.T, rank)
+    if not rank or values[-1] <= 0:
         return np.inf
-    smallest, (m, d) = summation.smallest, points.shape if points.ndim == 2 else (len(points), 0)
-    if precision == "double" or kernel.name != "rbf" or d < MANY_FEATURES or smallest == 0:
-        return 0.0
-    rank = min(n_components, m - 1) if isinstance(n_components, Integral) else m - 1
-    largest = 2 * kernel.gamma * float(row_squares(shifted(points, kernel.origin)).max())
-    # The basis has at most this variance along its last component, as a bounded kernel has at most one.
-    if rank < 1 or estimated_change(largest, smallest, 1.0 / rank) > SAFE:
-        return 0.0
-    gram = kernel.core(points, points)
-    gram -= gram.mean(axis=0)
-    gram -= gram.mean(axis=1)[:, None]
-    last = scipy.linalg.eigvalsh(gram, subset_by_index=(m - rank, m - rank))[0] / m
-    return SAFE * np.sqrt(smallest * max(last, 0.0)) / (2 * UNIT)
+    along = coordinates.T @ vectors / np.sqrt(values)
+    scores, score_changes = coordinates @ along, changes @ along
+    moved = np.sum((2 * scores + score_changes) * score_changes, axis=0)
+    error = squares.sum() - n * mean @ mean - values.sum()
+    error_moved = square_changes.sum() - n * (2 * mean + mean_change) @ mean_change - moved.sum()
+    if error <= 0:
+        return np.inf
+    return float(max(np.abs(moved / values).max(), abs(error_moved) / error))

@@ -10,7 +10,7 @@ from kpca_lab.distances import PIECE_BYTES, TOLERATED, densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernel_checks import check_range
 from kpca_lab.kernels import Kernel
-from kpca_lab.precision import single_limit
+from kpca_lab.precision import SAFE, measured_change
 from kpca_lab.span import LARGEST_RATIO, Frame, SummationFrame
 
 
@@ -29,10 +29,9 @@ class SpanStatistics:
     kernel : Kernel
     points : array of shape (n_points, n_features)
         The basis.
-    precision : {"double", "auto", "mixed"}
-        That of inner products between samples and basis, see :mod:`kpca_lab.precision`.
-    n_components : int or float, optional
-        With "auto", the eigenvalues that have to be right.
+    single_limit : float
+        Inner products between samples and basis are formed in single precision for
+        ``gamma (|x|^2 + |y|^2)`` up to this; see :meth:`allow_single_precision`.
 
     Attributes
     ----------
@@ -59,12 +58,11 @@ class SpanStatistics:
     _plain: np.ndarray | float
     _turned: np.ndarray | float
 
-    def __init__(self, kernel: Kernel, points, precision: str = "double", n_components: float | None = None):
+    def __init__(self, kernel: Kernel, points, single_limit: float = 0.0):
         kernel = kernel.anchored(points)
         self._summation = SummationFrame.of(kernel, points)
         order = self._summation.order
-        limit = single_limit(precision, self._summation, n_components)
-        self._evaluator = CoreEvaluator(kernel, points[order], n_beside=2, single_limit=limit)
+        self._evaluator = CoreEvaluator(kernel, points[order], n_beside=2, single_limit=single_limit)
         # Kernel values of the basis mean: the core with the points, the offset.
         self._reference = np.append(self._summation.column_means[order], kernel.offset(points).mean())
         # The core of samples is at most twice gamma (|x|^2 + |y|^2).
@@ -93,6 +91,35 @@ class SpanStatistics:
                 self._turned = _add_products(self._turned, self._to_coordinates(rows))
         self.n_samples += samples.shape[0]
         return self
+
+    def allow_single_precision(self, samples, n_components: int | float | None) -> None:
+        """Form inner products in single precision, if some samples show that to be safe.
+
+        Safe is what changes neither the error nor any of the eigenvalues kept by more than a millionth; see
+        :mod:`kpca_lab.precision`. Blocks with longer rows than measured are left to double precision.
+        """
+        if not self._evaluator.computes_directly(samples):
+            return
+        kernel, points, m = self.frame.kernel, self._evaluator.points, len(self._summation.order)
+        single = CoreEvaluator(kernel, points, n_beside=2, single_limit=np.inf)
+        rows, changes = np.empty((2, samples.shape[0], m + 2))
+        self._evaluator.fill(samples, rows, self._plain_limit)
+        single.fill(samples, changes, self._plain_limit)
+        changes -= rows
+        rows[:, m], rows[:, m + 1] = kernel.offset(samples), 1.0
+        rows = self._to_coordinates(rows)
+        self._summation.to_coordinates(changes)
+        changes = changes[:, : rows.shape[1]]
+        change = measured_change(
+            self._summation.turn(rows[:, :-2].T).T,
+            self._summation.turn(changes[:, :-2].T).T,
+            kernel.core_diagonal(samples) - 2 * rows[:, -2] - self._reference[:-1].mean(),
+            -2 * changes[:, -2],
+            n_components,
+        )
+        if change <= SAFE:
+            single.single_limit = single.largest(samples) * SAFE / max(change, SAFE / 10)
+            self._evaluator = single
 
     def _to_coordinates(self, rows):
         for piece in row_blocks(len(rows), 8 * rows.shape[1], PIECE_BYTES):

@@ -35,6 +35,10 @@ SMALLEST_NOISE = 1e-11
 # Axes along which the samples vary by less than this share of the noise do not matter to the weights.
 NEGLIGIBLE_VARIANCE = 1e-9
 SEARCH_STEPS = 40
+# Step of log s2 until both too many and too few weights have been seen.
+STRIDE = 0.7
+# Samples that are considered at a time, at the least.
+FEWEST_WORKING = 50
 
 
 class TippingKPCA(OperatorEstimator):
@@ -100,7 +104,9 @@ class TippingKPCA(OperatorEstimator):
     Both need thousands of iterations until the weights that should vanish have done so. "scoring" maximises,
     over ``w >= 0``, the quadratic model with the expected Hessian ``-(n/2) (phi_i' C^-1 phi_j)^2``, which
     sets weights to exactly zero, and goes towards that maximum as far as the likelihood rises. It reaches
-    the same likelihood in some ten iterations; weights set to zero can return.
+    the same likelihood in some ten iterations; weights set to zero can return. It considers few samples at a
+    time: evenly spaced ones, or those with a weight for another ``s2`` nearby, and then those outside whose
+    weights would rise, until there are none of these.
 
     References
     ----------
@@ -158,8 +164,8 @@ class TippingKPCA(OperatorEstimator):
         n = samples.shape[0]
         check_square_memory(n)
         frame = Frame.of(kernel, samples, rank_tolerance(n))
-        coordinates = _coordinates(frame, center=center)
-        result = self._find_weights(coordinates)
+        spread, mean = _coordinates(frame)
+        result = self._find_weights(WeightedSamples.of(spread, np.zeros_like(mean) if center else mean))
         if not result.converged:
             warnings.warn(
                 f"The likelihood still rises after max_iter={self.max_iter} iterations (update="
@@ -170,8 +176,8 @@ class TippingKPCA(OperatorEstimator):
         self.weights_, self.noise_variance_ = result.weights, result.noise_variance
         self.log_likelihood_, self.n_iter_ = result.log_likelihood, len(result.log_likelihood) - 1
         self.basis_indices_ = np.flatnonzero(self.weights_)
-        self._set_components(kernel, samples, coordinates if center else None)
-        total = float(np.sum(coordinates**2))
+        self._set_components(kernel, samples, spread if center else None)
+        total = float(np.sum(spread**2) + (0 if center else n * (mean @ mean)))
         sums = np.sum(self.operator_.transform(samples) ** 2, axis=0)
         kept = n_components_kept(self.n_components, sums, total)
         self.operator_, self.eigenvalues_ = self.operator_.truncate(kept), self.eigenvalues_[:kept]
@@ -190,71 +196,110 @@ class TippingKPCA(OperatorEstimator):
         if noise is not None and not (isinstance(noise, Real) and 0 < noise < np.inf):
             raise ValueError(f"noise_variance must be a finite number > 0 or None, got {noise!r}.")
 
-    def _find_weights(self, coordinates) -> "_Result":
-        n = len(coordinates)
+    def _find_weights(self, samples: WeightedSamples) -> "_Result":
+        n = samples.n_samples
         n_basis = basis_size(self.n_basis, self.n_components, n) if self.noise_variance is None else None
-        samples = WeightedSamples.of(coordinates)
-        squares = samples.variances
-        if not squares.any():  # no variance at all
+        largest = samples.largest_variance
+        if not largest:  # no variance at all
             noise = 1.0 if self.noise_variance is None else float(self.noise_variance)
             return _Result(np.zeros(n), noise, np.zeros(1))
         if n_basis is None:
-            least = SMALLEST_NOISE * squares[0]
+            least = SMALLEST_NOISE * largest
             if self.noise_variance < least:
                 raise ValueError(
                     f"noise_variance={self.noise_variance!r} is too small to compute with: the largest "
-                    f"variance of the samples is {squares[0]:.3g}, so give at least {least:.3g}."
+                    f"variance of the samples is {largest:.3g}, so give at least {least:.3g}."
                 )
             return self._maximise(samples, float(self.noise_variance))
-        return self._search(samples, n_basis)
+        return self._search(samples, n_basis, largest)
 
     def _maximise(self, samples: WeightedSamples, noise_variance: float, start=None) -> "_Result":
-        n = len(samples.rows)
-        weights = np.full(n, 1.0 / n) if start is None else start
+        """The weights of largest likelihood; "scoring" looks at few samples at a time, in the end at all."""
+        n = samples.n_samples
         samples = samples.above(NEGLIGIBLE_VARIANCE * noise_variance)
+        if self.update != "scoring":
+            model, history, converged = self._climb(
+                samples, np.full(n, 1.0 / n), noise_variance, self.max_iter
+            )
+            return _Result(model.weights, noise_variance, np.array(history), converged)
+        weights, working = _starting_weights(samples, noise_variance) if start is None else (start, None)
+        history: list[float] = []
+        while True:
+            if working is None:
+                working = self._next_working(samples, weights, noise_variance)
+            part, left = samples.take(working), self.max_iter - max(len(history) - 1, 0)
+            model, course, converged = self._climb(part, weights[working], noise_variance, left)
+            rose = not history or course[-1] > history[-1]
+            history = history[:-1] + course
+            weights = np.zeros(n)
+            weights[working] = model.weights
+            if not (converged and rose):
+                break
+            following = self._next_working(samples, weights, noise_variance)
+            if np.isin(following, working).all():
+                break
+            part, working = None, following
+        model = sparsest_model(part, model, noise_variance)
+        weights[working] = model.weights
+        history[-1] = model.log_likelihood
+        return _Result(weights, noise_variance, np.array(history), converged)
+
+    def _next_working(
+        self, samples: WeightedSamples, weights: np.ndarray, noise_variance: float
+    ) -> np.ndarray:
+        """The samples with a weight, and those without that would raise the likelihood most with one."""
+        ratio = WeightModel.at(samples, weights, noise_variance).ratio
+        outside = np.flatnonzero((weights == 0) & (ratio > 1 + self.tol))
+        used = np.flatnonzero(weights)
+        best = outside[np.argsort(-ratio[outside], kind="stable")[: max(FEWEST_WORKING, len(used))]]
+        return np.union1d(used, best)
+
+    def _climb(self, samples: WeightedSamples, weights: np.ndarray, noise_variance: float, max_iter: int):
+        """The model at a maximum over these samples, the likelihoods on the way, and whether it got there."""
         model = WeightModel.at(samples, weights, noise_variance)
         history = [model.log_likelihood]
         step = {"scoring": scoring_step, "fast": fast_step, "em": em_step}[self.update]
-        converged = True
-        for _ in range(self.max_iter):
+        for _ in range(max_iter):
             gradient = np.abs(model.ratio - 1)[model.weights > 0].max(initial=0.0)
             may_return = self.update == "scoring" and (model.ratio[model.weights == 0] > 1 + self.tol).any()
             if gradient <= self.tol and not may_return:
-                break
+                return model, history, True
             following = step(samples, model, noise_variance)
             if following is None:  # the likelihood does not rise any more, to working precision
-                break
+                return model, history, True
             model = following
             history.append(model.log_likelihood)
-        else:
-            converged = False
-        if self.update == "scoring":
-            model = sparsest_model(samples, model, noise_variance)
-            history[-1] = model.log_likelihood
-        return _Result(model.weights, noise_variance, np.array(history), converged)
+        return model, history, False
 
-    def _search(self, samples: WeightedSamples, n_basis: int) -> "_Result":
-        """Bisection over log s2; each solution with more weights than wanted starts the next one."""
-        squares = samples.variances
-        low, high = np.log(SMALLEST_NOISE * squares[0]), np.log(squares[0])  # at `high` all weights are zero
-        # About this many directions stand out of the noise, and it takes a sample or more for each.
-        noise = max(squares[min(n_basis, len(squares)) - 1], SMALLEST_NOISE * squares[0])
-        log_noise = np.clip(np.log(noise), low, low + 0.9 * (high - low))
-        best = result = self._maximise(samples, float(np.exp(log_noise)), None)
-        start = None
-        for step in range(SEARCH_STEPS):
-            if step:
-                result = self._maximise(samples, float(np.exp(log_noise)), start)
+    def _search(self, samples: WeightedSamples, n_basis: int, largest: float) -> "_Result":
+        """Bisection over log s2, from an interval with too many and too few weights at its ends.
+
+        The last solution with more weights than wanted starts the next one.
+        """
+        low, high = np.log(SMALLEST_NOISE * largest), np.log(largest)  # at `high` all weights are zero
+        # It takes several samples for each direction that stands out of the noise.
+        noise = np.sort(samples.variances)[::-1][min(n_basis // 5, len(samples.variances) - 1)]
+        log_noise = np.clip(np.log(max(noise, SMALLEST_NOISE * largest)), low, high - STRIDE)
+        best = result = self._maximise(samples, float(np.exp(log_noise)))
+        start, too_many, too_few = None, False, False
+        for _ in range(SEARCH_STEPS):
             found = int(np.count_nonzero(result.weights))
             if _is_closer(found, int(np.count_nonzero(best.weights)), n_basis):
                 best = result
             if found == n_basis or high - low < 1e-4:
                 break
+            if found > n_basis or not too_many:
+                start = result.weights
             if found > n_basis:
-                low, start = log_noise, result.weights
+                low, too_many = log_noise, True
             else:
-                high = log_noise
+                high, too_few = log_noise, True
             log_noise = (low + high) / 2
+            if not too_many:
+                log_noise = max(log_noise, high - STRIDE)
+            elif not too_few:
+                log_noise = min(log_noise, low + STRIDE)
+            result = self._maximise(samples, float(np.exp(log_noise)), start)
         return best
 
     def _set_components(self, kernel, samples, centred):
@@ -265,7 +310,7 @@ class TippingKPCA(OperatorEstimator):
             points = take_rows(samples, chosen)
             # A frame of these points alone keeps the components an expansion over them.
             frame = Frame.of(kernel, points, rank_tolerance(n)) if len(chosen) else None
-            coordinates = _coordinates(frame, center=False) if len(chosen) else np.zeros((0, 0))
+            coordinates = np.add(*_coordinates(frame)) if len(chosen) else np.zeros((0, 0))
         else:
             points, coordinates = samples, centred[chosen]
         left, singular, right = np.linalg.svd(root * coordinates, full_matrices=False)
@@ -299,8 +344,19 @@ def _is_closer(found: int, best: int, wanted: int) -> bool:
     return (found == 0, abs(found - wanted), found) < (best == 0, abs(best - wanted), best)
 
 
-def _coordinates(frame: Frame, *, center: bool) -> np.ndarray:
-    """Coordinates of the frame's own points in it, one row per point, centred or not.
+def _starting_weights(samples: WeightedSamples, noise_variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Equal weights of evenly spaced samples: several for each direction that stands out of the noise."""
+    n = samples.n_samples
+    directions = np.count_nonzero(samples.variances > noise_variance)
+    count = min(n, max(4 * directions, 4 * FEWEST_WORKING))
+    working = np.arange(count) * n // count
+    weights = np.zeros(n)
+    weights[working] = 1.0 / count
+    return weights, working
+
+
+def _coordinates(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates of the frame's own points in it about their mean, one row per point, and the mean.
 
     The first columns of the frame are eigenvectors of the centred Gram matrix over the roots of their
     eigenvalues, so that the latter are the inverse squares of their lengths.
@@ -308,7 +364,5 @@ def _coordinates(frame: Frame, *, center: bool) -> np.ndarray:
     coefficients, mean = frame.vectors.coefficients, frame.mean_coordinates
     spread = coefficients[:, frame.vectors.totals == 0]
     along = spread / np.einsum("ij,ij->j", spread, spread)
-    if center:
-        return along
     extra = coefficients.shape[1] - spread.shape[1]
-    return np.column_stack([along, np.zeros((len(along), extra))]) + mean
+    return np.column_stack([along, np.zeros((len(along), extra))]), mean

@@ -1,45 +1,79 @@
 """The likelihood of Tipping's sparse kernel PCA as a function of the weights, and steps that raise it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_triangular, svd
+from scipy.linalg import eigh, solve_triangular, svd
 from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
-
-from kpca_lab.linalg import top_eigenpairs
 
 # A weight is dropped by the iterations that only shrink it when the data determine less than this of it.
 NEGLIGIBLE = 1e-4
 # Likelihood per sample that may be given for fewer weights, after convergence.
 NEGLIGIBLE_LOSS = 1e-6
+# Largest variance over that of the noise at which squares of coordinates have digits enough.
+SAFE_SQUARES = 1e5
 # Directions of the Hessian, scaled to unit diagonal, that count as dependent on the others.
 TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSamples:
-    """Coordinates of the samples along their principal axes, one row per sample.
+    """Coordinates of some samples, one row each, and the second moments of all along the same axes.
 
-    ``variances`` are those along the axes, largest first, and ``rest`` the square of each sample along axes
-    that were left out.
+    These are ``diag(variances) + mean mean'``. ``rest`` is the square of each sample along axes that were
+    left out, and ``rest_mean`` its mean over all samples.
     """
 
     rows: np.ndarray
     variances: np.ndarray
+    mean: np.ndarray
     rest: np.ndarray
+    rest_mean: float
+    n_samples: int
 
     @classmethod
-    def of(cls, coordinates: np.ndarray) -> "WeightedSamples":
-        eigenvalues, axes = top_eigenpairs(coordinates.T @ coordinates, solver="dense")
-        n = len(coordinates)
-        return cls(coordinates @ axes, np.maximum(eigenvalues, 0.0) / n, np.zeros(n))
+    def of(cls, spread: np.ndarray, mean: np.ndarray) -> "WeightedSamples":
+        """From coordinates about the mean, along their principal axes (as columns), and the mean."""
+        n = len(spread)
+        variances = np.einsum("ij,ij->j", spread, spread) / n
+        order = np.argsort(-(variances + mean**2), kind="stable")
+        rows = (spread + mean)[:, order]
+        return cls(rows, variances[order], mean[order], np.zeros(n), 0.0, n)
+
+    @property
+    def largest_variance(self) -> float:
+        """The largest eigenvalue of the second moments."""
+        total = float(self.mean @ self.mean)
+        low = self.variances.max(initial=0.0)
+        if not total:
+            return float(low)
+        # It is the largest x with sum_j mean_j^2 / (x - variance_j) = 1, and at most low + |mean|^2.
+        low, high = max(low, float(self.variances @ self.mean**2) / total + total), low + total
+        for _ in range(100):
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            beyond = (self.mean**2 / (middle - self.variances)).sum() > 1
+            low, high = (middle, high) if beyond else (low, middle)
+        return high
 
     def above(self, least: float) -> "WeightedSamples":
-        """The same with the axes whose variance exceeds ``least``."""
-        kept = max(1, np.count_nonzero(self.variances > least))
-        rest = self.rest + np.sum(self.rows[:, kept:] ** 2, axis=1)
-        return WeightedSamples(np.ascontiguousarray(self.rows[:, :kept]), self.variances[:kept], rest)
+        """The same with the axes along which the samples vary by more than ``least``."""
+        kept = (self.variances > least) | (len(self.mean) * self.mean**2 > least)
+        kept[0] = True
+        if kept.all():
+            return self
+        left = np.einsum("ij,ij->i", self.rows[:, ~kept], self.rows[:, ~kept])
+        rows = np.ascontiguousarray(self.rows[:, kept])
+        rest_mean = float(self.rest_mean + self.variances[~kept].sum() + (self.mean[~kept] ** 2).sum())
+        return WeightedSamples(
+            rows, self.variances[kept], self.mean[kept], self.rest + left, rest_mean, self.n_samples
+        )
+
+    def take(self, numbers: np.ndarray) -> "WeightedSamples":
+        """Some of the samples; the moments remain those of all."""
+        return replace(self, rows=self.rows[numbers], rest=self.rest[numbers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +93,22 @@ class WeightModel:
     @classmethod
     def at(cls, samples: WeightedSamples, weights: np.ndarray, noise_variance: float) -> "WeightModel":
         rows, s2 = samples.rows, noise_variance
-        n = len(rows)
+        variances, mean = samples.variances, samples.mean
         chosen = np.flatnonzero(weights)
         weighted = rows[chosen] * np.sqrt(weights[chosen])[:, None]
+        # log|C| less that of s2 I, and trace(C^-1 S); what lies outside the span of the samples is constant.
         if 2 * len(chosen) < rows.shape[1]:
             # C = s2 I + B diag(d) B' with few orthonormal columns B.
-            _, singular, turn = svd(weighted, full_matrices=False, check_finite=False)
+            singular, turn = _right_singular(weighted, s2)
             along_solved = rows @ turn.T / (s2 + singular**2)
             solved = rows - (along_solved * singular**2) @ turn
             solved /= s2
             # phi' C^-1 phi = (C^-1 phi)' C (C^-1 phi), a sum of squares: nothing cancels.
             inner = s2 * np.einsum("ij,ij->i", solved, solved) + along_solved**2 @ singular**2
             log_determinant = np.log1p(singular**2 / s2).sum()
+            along = turn**2 @ variances + (turn @ mean) ** 2
+            total = variances.sum() + mean @ mean
+            trace = (along / (s2 + singular**2)).sum() + max(total - along.sum(), 0.0) / s2
         else:
             covariance = weighted.T @ weighted
             covariance[np.diag_indices(len(covariance))] += s2
@@ -79,10 +117,24 @@ class WeightModel:
             solved = solve_triangular(factor, whitened, lower=True, trans=1, check_finite=False).T
             inner = np.einsum("ij,ij->j", whitened, whitened)
             log_determinant = 2 * np.log(factor.diagonal()).sum() - len(factor) * np.log(s2)
+            moments = np.column_stack([np.diag(np.sqrt(variances)), mean])
+            trace = np.sum(solve_triangular(factor, moments, lower=True, check_finite=False) ** 2)
         inner = inner + samples.rest / s2
-        # log|C| less that of s2 I, and trace(C^-1 S); what lies outside the span of the samples is constant.
-        log_likelihood = float(-n / 2 * (log_determinant + inner.mean()))
-        return cls(weights, solved, inner, solved**2 @ samples.variances, log_likelihood)
+        log_likelihood = -samples.n_samples / 2 * (log_determinant + trace + samples.rest_mean / s2)
+        square = solved**2 @ variances + (solved @ mean) ** 2
+        return cls(weights, solved, inner, square, float(log_likelihood))
+
+
+def _right_singular(weighted: np.ndarray, noise_variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values and right singular vectors, as rows, of a matrix with fewer rows than columns."""
+    products = weighted @ weighted.T
+    if products.trace() > SAFE_SQUARES * noise_variance:
+        return svd(weighted, full_matrices=False, check_finite=False)[1:]
+    # Rounding of the squares reaches C as this share of the noise; vectors that it spoils are no part of C.
+    squares, left = eigh(products, check_finite=False)
+    kept = squares > np.finfo(np.float64).eps * squares[-1] if len(squares) else np.zeros(0, dtype=bool)
+    singular = np.sqrt(squares[kept])
+    return singular, (left[:, kept] / singular).T @ weighted
 
 
 def fast_step(samples: WeightedSamples, model: WeightModel, noise_variance: float) -> WeightModel:
@@ -145,4 +197,4 @@ def sparsest_model(samples: WeightedSamples, model: WeightModel, noise_variance:
     other = WeightModel.at(samples, _scoring_target(samples, model), noise_variance)
     fewer = np.count_nonzero(other.weights) < np.count_nonzero(model.weights)
     loss = model.log_likelihood - other.log_likelihood
-    return other if fewer and loss < NEGLIGIBLE_LOSS * len(model.weights) else model
+    return other if fewer and loss < NEGLIGIBLE_LOSS * samples.n_samples else model

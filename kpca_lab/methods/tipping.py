@@ -218,27 +218,25 @@ class TippingKPCA(OperatorEstimator):
         n = samples.n_samples
         samples = samples.above(NEGLIGIBLE_VARIANCE * noise_variance)
         if self.update != "scoring":
-            model, history, converged = self._climb(
-                samples, np.full(n, 1.0 / n), noise_variance, self.max_iter
-            )
-            return _Result(model.weights, noise_variance, np.array(history), converged)
-        weights, working = _starting_weights(samples, noise_variance) if start is None else (start, None)
+            equal = np.full(n, 1.0 / n)
+            model, course, converged = self._climb(samples, equal, noise_variance, self.max_iter)
+            return _Result(model.weights, noise_variance, np.array(course), converged)
+        if start is None:
+            weights, working = _starting_weights(samples, noise_variance)
+        else:
+            weights, working = start, self._next_working(samples, start, noise_variance)
         history: list[float] = []
         while True:
-            if working is None:
-                working = self._next_working(samples, weights, noise_variance)
             part, left = samples.take(working), self.max_iter - max(len(history) - 1, 0)
             model, course, converged = self._climb(part, weights[working], noise_variance, left)
             rose = not history or course[-1] > history[-1]
             history = history[:-1] + course
             weights = np.zeros(n)
             weights[working] = model.weights
-            if not (converged and rose):
-                break
             following = self._next_working(samples, weights, noise_variance)
-            if np.isin(following, working).all():
+            if not (converged and rose) or np.isin(following, working).all():
                 break
-            part, working = None, following
+            working = following
         model = sparsest_model(part, model, noise_variance)
         weights[working] = model.weights
         history[-1] = model.log_likelihood
@@ -347,7 +345,7 @@ def _is_closer(found: int, best: int, wanted: int) -> bool:
 def _starting_weights(samples: WeightedSamples, noise_variance: float) -> tuple[np.ndarray, np.ndarray]:
     """Equal weights of evenly spaced samples: several for each direction that stands out of the noise."""
     n = samples.n_samples
-    directions = np.count_nonzero(samples.variances > noise_variance)
+    directions = int(np.count_nonzero(samples.variances > noise_variance))
     count = min(n, max(4 * directions, 4 * FEWEST_WORKING))
     working = np.arange(count) * n // count
     weights = np.zeros(n)

@@ -22,8 +22,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "generated",
+    "checked",
 ]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "_generated/extra"]
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
@@ -42,6 +43,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "show_memory": False,
     "min_reported_time": 0,
+    "write_computation_times": False,
     "remove_config_comments": True,
 }
 
@@ -49,9 +51,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = "kpca_lab"
 html_static_path = ["_static"]
 html_css_files = ["kpca_lab.css"]
+html_extra_path = ["_generated/extra"]
 html_show_sourcelink = False
 # Pages without pages below them need no list of these.
-ALONE = "why quickstart migrate cluster suite leaderboard glossary changelog cite"
+ALONE = "why quickstart migrate data cluster suite leaderboard glossary contributing changelog cite"
 html_sidebars = {page: [] for page in ALONE.split()}
 html_theme_options = {
     "navigation_with_keys": False,

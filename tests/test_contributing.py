@@ -31,15 +31,13 @@ for command in json.load(sys.stdin):
 
 
 def sections():
-    """The blocks of every list, by what it adds; those of a method are in README too."""
+    """The blocks of every list, by what it adds."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     found = {}
     for part in re.split(r"^## Add an? ", text, flags=re.M)[1:]:
         name, _, body = part.partition("\n")
         found[name] = BLOCK.findall(body.partition("\n## ")[0])
-    readme = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    own = [block for block in readme if re.search(r"# (kpca_lab/methods|conf/method)/\w+\.", block[1])]
-    return found | {"method": own + found["method"]}
+    return found
 
 
 def put(root, block):

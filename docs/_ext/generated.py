@@ -8,11 +8,18 @@ import yaml
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 INTO = DOCS / "_generated"
+EXTRA = INTO / "extra"
+GAP = """![Error and floor over the size of the basis on three data sets](/_generated/gap.png)
+
+*The error of full kernel PCA must lie in the shaded band, and does; the band closes as the basis grows.
+Rank 20, bases by K-means, Gaussian kernel with `gamma="median"`
+(`results/bench/gap.csv`, by `scripts/gap_record.py`).*
+"""
 
 
 def setup(app):
     """Write the pieces before anything is read."""
-    app.connect("builder-inited", lambda app: write_all())
+    app.connect("config-inited", lambda app, config: write_all())
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -22,8 +29,12 @@ def write_all() -> None:
     (INTO / "references.md").write_text(references(), encoding="utf-8")
     (INTO / "reproduced.md").write_text(reproduced(), encoding="utf-8")
     (INTO / "bench.md").write_text(bench(), encoding="utf-8")
+    (INTO / "selectors.rst").write_text(selectors(), encoding="utf-8")
     write_notes()
     copy_figures()
+    write_gap()
+    write_memory()
+    write_leaderboard()
 
 
 def references() -> str:
@@ -76,3 +87,43 @@ def copy_figures() -> None:
     for name, source in figures.items():
         if source.is_file():
             shutil.copyfile(source, INTO / f"{name}.png")
+
+
+def selectors() -> str:
+    """The table of selectors, and what follows it, from the docstring of their package."""
+    from kpca_lab import selectors
+
+    text = selectors.__doc__ or ""
+    return text[text.index("With n samples") : text.index("References\n")]
+
+
+def write_gap() -> None:
+    """The figure of the gap bound, for two pages."""
+    from pictures import gap_figure
+
+    record = ROOT / "results" / "bench" / "gap.csv"
+    shown = "Run `.venv/bin/python scripts/gap_record.py` first.\n"
+    if record.is_file():
+        gap_figure(record, INTO / "gap.png")
+        shown = GAP
+    for page in ("why", "guide"):
+        (INTO / f"{page}_gap.md").write_text(shown, encoding="utf-8")
+
+
+def write_memory() -> None:
+    """The figure of memory over the number of rows, from the growth records of the bench."""
+    shown = "Run `make bench` first.\n"
+    (INTO / "why_memory.md").write_text(shown, encoding="utf-8")
+
+
+def write_leaderboard() -> None:
+    """The page of the leaderboard, copied beside the site's own, and the link to it."""
+    page = ROOT / "results" / "leaderboard" / "index.html"
+    shown = "Run `make leaderboard` first.\n"
+    (EXTRA / "leaderboard_page").mkdir(parents=True, exist_ok=True)
+    if page.is_file():
+        shutil.copyfile(page, EXTRA / "leaderboard_page" / "index.html")
+        shown = (
+            '<p><a href="leaderboard_page/index.html">Open the leaderboard on a page of its own.</a></p>\n'
+        )
+    (INTO / "leaderboard.md").write_text(shown, encoding="utf-8")

@@ -115,10 +115,10 @@ def test_jobs_of_slurm_compose_and_those_of_submitit_run(cli, tmp_path, monkeypa
     assert set(records["status"]) == {"done", "failed"} and records["job"].nunique() == 2
 
 
-def test_the_method_of_the_readme_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
-    text = (Path(__file__).resolve().parents[3] / "README.md").read_text()
+def test_the_method_of_contributing_one_file_and_one_yaml_appears_in_the_tables(cli, tmp_path, monkeypatch):
+    text = (Path(__file__).resolve().parents[3] / "CONTRIBUTING.md").read_text()
     blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.S)
-    found = {kind: block for kind, block in blocks if "every_second" in block}
+    found = {kind: block for kind, block in blocks if "/every_second." in block}
     folder, conf = tmp_path / "code", tmp_path / "conf" / "method"
     folder.mkdir()
     conf.mkdir(parents=True)

@@ -94,7 +94,7 @@ def selectors() -> str:
     from kpca_lab import selectors
 
     text = selectors.__doc__ or ""
-    return text[text.index("With n samples") : text.index("References\n")]
+    return text[text.index("With n samples") : text.index("References\n")].replace(" [1]_", "")
 
 
 def write_gap() -> None:

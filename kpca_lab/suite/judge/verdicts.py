@@ -4,8 +4,8 @@ Verdicts, the first that applies:
 
 ==================  ==========================================================================================
 ``exact``           ours rounds to the printed digits
-``consistent``      |difference| <= 2 standard errors of the difference of the two means
-``close``           |difference| <= 2 % of the printed number
+``consistent``      ``|difference|`` <= 2 standard errors of the difference of the two means
+``close``           ``|difference|`` <= 2 % of the printed number
 ``off``             none of these
 ``not_comparable``  a hardware time, a rough statement, a figure not legible, data or code that cannot be
                     had: the note says why

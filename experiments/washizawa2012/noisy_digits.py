@@ -16,13 +16,14 @@ UNIT = 1e5  # of the printed squared errors
 OTHER_BORDERS = ("constant", "reflect", "nearest", "mirror")
 BM3D_IMAGES = 200  # a third of a second each
 # Other things that may have been done with BM3D, on fewer images: noise cut off at black and white (as in an
-# image file), and the default noise level of its authors' program instead of the known one.
+# image file), also with the settings that its authors' program of 2007 takes by itself above 40 (a second an
+# image), and the default noise level of that program instead of the known one.
 BM3D_READINGS = {
-    "bm3d_clipped": {"clipped": True},
-    "bm3d_sigma_25": {"sigma": 25},
-    "bm3d_clipped_sigma_25": {"clipped": True, "sigma": 25},
+    "bm3d_clipped": {"n_images": 40, "clipped": True},
+    "bm3d_clipped_as_in_2007": {"n_images": 100, "clipped": True, "as_in_2007": True},
+    "bm3d_sigma_25": {"n_images": 40, "sigma": 25},
 }
-BM3D_READING_IMAGES = 40
+VERY_NOISY = 40
 
 
 def add_noise(images, noise, level, seed):
@@ -69,9 +70,8 @@ def filtered(job, name, level):
         }
         return {key: squared_errors(images.reshape(clean.shape), clean) for key, images in found.items()}
     if name == "bm3d":
-        found = {"bm3d": _bm3d(pictures[:BM3D_IMAGES], level)}
-        for key, reading in BM3D_READINGS.items():
-            found[key] = _bm3d(pictures[:BM3D_READING_IMAGES], level, **reading)
+        found = {"bm3d": _bm3d(pictures, level, BM3D_IMAGES)}
+        found |= {key: _bm3d(pictures, level, **reading) for key, reading in BM3D_READINGS.items()}
         return {
             key: squared_errors(images.reshape(len(images), -1), clean[: len(images)])
             for key, images in found.items()
@@ -79,14 +79,15 @@ def filtered(job, name, level):
     raise ValueError(f"there is no filter {name!r}: choose from wiener, median, bm3d")
 
 
-def _bm3d(pictures, level, clipped=False, sigma=None):
+def _bm3d(pictures, level, n_images, clipped=False, as_in_2007=False, sigma=None):
     try:
         import bm3d
     except ModuleNotFoundError:
         raise MissingPackageError("bm3d") from None
-    if clipped:
-        pictures = np.clip(pictures, 0.0, 1.0)
-    return np.stack([bm3d.bm3d(picture, (level if sigma is None else sigma) / WHITE) for picture in pictures])
+    pictures = np.clip(pictures[:n_images], 0.0, 1.0) if clipped else pictures[:n_images]
+    assumed = (level if sigma is None else sigma) / WHITE
+    settings = "vn_old" if as_in_2007 and level > VERY_NOISY else "np"
+    return np.stack([bm3d.bm3d(picture, assumed, settings) for picture in pictures])
 
 
 def train_only(dataset):

@@ -153,7 +153,13 @@ def gap(model, X) -> Gap:
 
 
 def estimate_gap(
-    statistics: SpanStatistics, samples, n_outside: int, error: float, floor: float, rounding: float
+    statistics: SpanStatistics,
+    samples,
+    n_outside: int,
+    error: float,
+    floor: float,
+    rounding: float,
+    core: np.ndarray | None = None,
 ) -> GapEstimate:
     """Estimate the gap from some of the samples.
 
@@ -169,8 +175,10 @@ def estimate_gap(
         The error on all samples, and the lower bound that is certain.
     rounding : float
         Errors up to this count as none.
+    core : ndarray, optional
+        The kernel's core between the ``samples``, where it is known.
     """
-    remainder = statistics.remainder(samples)
+    remainder = statistics.remainder(samples, core)
     size = len(remainder)
     eigenvalues, vectors = top_eigenpairs(remainder, min(n_outside, size))
     along = vectors**2 @ np.maximum(eigenvalues, 0.0)  # what each row adds to their sum

@@ -193,15 +193,18 @@ class SpanStatistics:
         drift = self.drift()
         return float(in_all - scatter.trace() - n * (drift @ drift))
 
-    def remainder(self, samples) -> np.ndarray:
-        """The part ``R`` of the Gram matrix of some samples that lies outside the span."""
+    def remainder(self, samples, core: np.ndarray | None = None) -> np.ndarray:
+        """The part ``R`` of the Gram matrix of some samples that lies outside the span.
+
+        ``core`` is the kernel's core between them, where it is known.
+        """
         kernel, m = self.frame.kernel, len(self._summation.order)
         rows = np.empty((samples.shape[0], m + 2))
         self._evaluator.fill(samples, rows)
         rows[:, m], rows[:, m + 1] = kernel.offset(samples), 1.0
         rows = self._to_coordinates(rows)
         with_mean = rows[:, -2]
-        gram = kernel.core(samples, samples)
+        gram = kernel.core(samples, samples) if core is None else core.copy()
         np.fill_diagonal(gram, kernel.core_diagonal(samples))
         gram -= with_mean + self._reference[:-1].mean()
         gram -= with_mean[:, None]

@@ -308,10 +308,10 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         drawn = check_random_state(random_state).choice(samples.shape[0], count, replace=False)
         return self._estimated_gap(take_rows(samples, np.sort(drawn)))
 
-    def _estimated_gap(self, samples) -> GapEstimate:
+    def _estimated_gap(self, samples, core: np.ndarray | None = None) -> GapEstimate:
         n_outside = self.n_components_ + (CENTROIDS[self.center] in ("mean", "projected"))
-        rounding = rank_tolerance(self.basis_.shape[0]) * self.total_variance_
-        return estimate_gap(self.statistics_, samples, n_outside, self.error_, self.error_floor_, rounding)
+        errors = self.error_, self.error_floor_, rank_tolerance(self.basis_.shape[0]) * self.total_variance_
+        return estimate_gap(self.statistics_, samples, n_outside, *errors, core)
 
     def __getattr__(self, name):
         # What follows from the statistics is computed when it is first asked for after partial_fit.

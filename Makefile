@@ -80,6 +80,10 @@ reproduce-figures: setup ## Compute the papers' figures (same options)
 report: setup ## Write results/PROFILE/report/index.html from what was computed
 	$(REPRODUCE) report --profile $(PROFILE)
 
+.PHONY: article
+article: setup ## Write the replication report, results/PROFILE/report/article.html and .pdf (with LaTeX)
+	$(REPRODUCE) article --profile $(PROFILE)
+
 $(VENV)/.documented: $(VENV)/.installed
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@

@@ -19,9 +19,11 @@ from kpca_lab.suite.places import NEEDS_CLONE, experiments_folder
 
 __all__ = ["main"]
 
+FROM_FILES = ("report", "article")  # commands that compute nothing
 EXAMPLES = """\
 run computes what is not done yet; tables and figures compute what they need and write files under
-results/PROFILE; report writes the page from what is there; all does everything.
+results/PROFILE; report writes the page and article the replication report (HTML, and PDF where LaTeX is
+installed) from what is there; all does everything.
 
 examples:
   kpca-lab reproduce tables --profile smoke
@@ -43,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     int
     """
     chosen = _parser().parse_args(arguments)
-    if chosen.command != "report" and experiments_folder() is None:
+    if chosen.command not in FROM_FILES and experiments_folder() is None:
         print(f"error: {NEEDS_CLONE}", file=sys.stderr)
         return 2
     words = f"{chosen.command} {' '.join(sorted(chosen.only or []))}"
@@ -73,7 +75,7 @@ def _parser():
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("run", "tables", "figures", "report", "all"))
+    parser.add_argument("command", choices=("run", "tables", "figures", *FROM_FILES, "all"))
     parser.add_argument("--profile", choices=PROFILES, default="quick")
     parser.add_argument(
         "--only",
@@ -91,7 +93,7 @@ def _parser():
 def _run(chosen):
     store = Store(chosen.results_dir, chosen.profile)
     code, complete = 0, True
-    if chosen.command != "report":
+    if chosen.command not in FROM_FILES:
         code, complete = _experiments(chosen, store)
     if chosen.command in ("tables", "figures", "all"):
         code = max(code, _judge(store, chosen.only or [], tables=chosen.command != "figures"))
@@ -99,11 +101,27 @@ def _run(chosen):
         _print_tables(store.root, chosen.only or [])
     if chosen.command in ("figures", "all"):
         code = max(code, _figures(store, chosen.only))
-    if chosen.command in ("report", "all"):
-        from kpca_lab.suite.render.report import write_report
-
-        print(f"report: {write_report(store.root)}")
+    if chosen.command in (*FROM_FILES, "all"):
+        code = max(code, _pages(chosen.command, store.root))
     return code, complete
+
+
+def _pages(command, root):
+    """Write the report page, the article, or both, from what is there."""
+    from kpca_lab.suite.render.article import write_article
+    from kpca_lab.suite.render.report import write_report
+
+    try:
+        if command != "article":
+            print(f"report: {write_report(root)}")
+        if command != "report":
+            path, problem = write_article(root)
+            print(f"article: {path}{'' if problem else ' and article.pdf'}")
+            if problem:
+                print(f"no article.pdf: {problem}", file=sys.stderr)
+    except FileNotFoundError as error:
+        raise ConfigError(str(error)) from None
+    return 0
 
 
 def _experiments(chosen, store):

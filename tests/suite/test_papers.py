@@ -125,7 +125,7 @@ def test_the_package_names_no_paper():
                 assert not re.search(rf"\b({authors})\b", text), f"{path} names an author"
 
 
-def test_a_new_paper_is_in_tables_scoreboard_claims_figures_and_report(ran):
+def test_a_new_paper_is_in_tables_scoreboard_claims_figures_report_and_article(ran):
     folder, done = ran
     board = pd.read_csv(folder / "scoreboard.csv").query("paper == 'good2030'")
     assert board.ours.notna().all() and len(board) == 2, done.stderr
@@ -136,6 +136,8 @@ def test_a_new_paper_is_in_tables_scoreboard_claims_figures_and_report(ran):
     page = (folder / "report" / "index.html").read_text()
     assert '<h2 id="good2030">Author 2030</h2>' in page and 'id="table-good2030-table1"' in page
     assert 'id="figure-good2030-figure1"' in page and 'id="claim-good2030-claim"' in page
+    article = (folder / "report" / "article.html").read_text()
+    assert '<h2 id="good2030">Author 2030</h2>' in article and 'id="good2030-what-was-claimed"' in article
 
 
 def test_what_is_wrong_with_one_paper_is_told_and_costs_the_others_nothing(ran):

@@ -17,7 +17,16 @@ from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.judge.verdicts import AGREE, VERDICTS
 from kpca_lab.suite.papers import papers
 
-__all__ = ["MARKERS", "headline", "headline_text", "main", "readme_table", "summarise", "update_readme"]
+__all__ = [
+    "MARKERS",
+    "headline",
+    "headline_text",
+    "item_ranges",
+    "main",
+    "readme_table",
+    "summarise",
+    "update_readme",
+]
 
 MARKERS = ("<!-- reproduced: begin -->", "<!-- reproduced: end -->")
 BESIDE = ("setting", "derived", "calibrated")  # kinds that are judged and not counted
@@ -107,7 +116,7 @@ def _readme_table(folder, scoreboard):
             ]
             found = (folder / "records" / paper).glob(f"*{RECORDS_SUFFIX}")
             items = {path.name.removesuffix(RECORDS_SUFFIX) for path in found}
-            items, label = _ranges(set(own.table) | items) or "-", papers()[paper].label
+            items, label = item_ranges(set(own.table) | items) or "-", papers()[paper].label
         cells = [label, items]
         if paper in counts.index:
             found = counts.loc[paper]
@@ -179,8 +188,8 @@ def _effort(folder):
     return f", whose {jobs} jobs took {summary['seconds'] / 3600:.1f} hours of one core in all ({where})"
 
 
-def _ranges(items):
-    """{'table1', 'table2', 'figure6', 'table2_own', 'map'} -> 'Tables 1-2; Figure 6; Table 2 own; map'."""
+def item_ranges(items):
+    """Items in words: {'table1', 'table2', 'figure6', 'map'} is 'Tables 1-2; Figure 6; map'."""
     others = sorted(item for item in items - {"text"} if not re.fullmatch(r"(table|figure)\d+", item))
     parts, others = [], [item_label(item) for item in others]
     for kind in ("table", "figure"):

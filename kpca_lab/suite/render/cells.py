@@ -14,8 +14,31 @@ from kpca_lab.suite.render.markdown import slug
 
 TICKS = (-100, -10, -1, 0, 1, 10, 100)  # per cent
 LINEAR = 0.1  # per cent: up to here the scale of the deviations is nearly linear
+MEANINGS = {
+    "exact": "ours rounds to the printed digits",
+    "consistent": "the difference is at most two standard errors of the difference of the means: standard "
+    "deviations over the root of the trials or images",
+    "close": "the difference is at most 2 % of the printed number; whole numbers are exact or off",
+    "off": "none of these; the notes of the paper say which readings were tried",
+    "not_comparable": "a time on other hardware, a rough statement, or data that cannot be had; the note "
+    "says why",
+    "not_run": "not computed in this profile",
+}
+WORDS = {
+    "blas": "BLAS",
+    "cpu": "CPU",
+    "identity": "identities that hold",
+    "memory_mb": "memory [MB]",
+    "modified": "changes not committed",
+    "setting": "settings as printed",
+}
 # what the scoreboard writes for a cell that is off; the page has a link instead
 READINGS = re.compile(r"^readings tried: \S+?(; |$)")
+
+
+def named(text) -> str:
+    """The name of a field or a verdict in words."""
+    return WORDS.get(text, str(text).replace("_", " "))
 
 
 def capital_label(item) -> str:

@@ -22,10 +22,12 @@ from kpca_lab.suite.judge.verdicts import VERDICTS
 from kpca_lab.suite.papers import paper_label, papers, titles
 from kpca_lab.suite.render import figures
 from kpca_lab.suite.render.cells import (
+    MEANINGS,
     capital_label,
     claim_rows,
     counts,
     deviations,
+    named,
     scoreboard_rows,
     with_shares,
 )
@@ -45,14 +47,6 @@ from kpca_lab.suite.render.tables import MOST_ROWS, published_table, summary_tab
 
 PAGE_ROWS = 50  # of the scoreboard at a time
 CLAIM_VERDICTS = ("holds", "fails", "not run")
-WORDS = {
-    "blas": "BLAS",
-    "cpu": "CPU",
-    "identity": "identities that hold",
-    "memory_mb": "memory [MB]",
-    "modified": "changes not committed",
-    "setting": "settings as printed",
-}
 
 
 def write_report(profile_dir) -> Path:
@@ -86,7 +80,7 @@ def write_report(profile_dir) -> Path:
     for name, text in pages.items():
         write_atomically(folder / name, text.encode())
     for path in folder.glob("*.html"):
-        if path.name not in pages:  # of a table that is no longer there
+        if path.name not in (*pages, "article.html"):  # of a table that is no longer there
             path.unlink()
     return folder / "index.html"
 
@@ -126,6 +120,7 @@ def render_report(profile_dir, runs=()) -> dict[str, str]:
             counted=headline_text(board) if scoreboard else "",
             deviations=deviations(board),
             verdicts=list(VERDICTS),
+            meanings=MEANINGS,
             kinds=list(KINDS),
             beside=["agree", "as described", *BESIDE],
             claims=claims,
@@ -152,7 +147,7 @@ class _Templates:
 
     def __init__(self, profile, numbers):
         self.environment = template_environment()
-        self.environment.filters["named"] = lambda text: WORDS.get(text, str(text).replace("_", " "))
+        self.environment.filters["named"] = named
         self.environment.filters["label"] = capital_label
         # widths of the bars: the policy forbids styles within tags
         shares = sorted({number for row in numbers for number in row["numbers"].values()})

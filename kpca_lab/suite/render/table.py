@@ -1,6 +1,7 @@
 """A table, and how it looks as Markdown, as TeX and as HTML."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,10 @@ TEX_LETTERS = 110  # a line with more of them is turned to the long side of the 
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"$\sim$", "^": r"\^{}"}
 _TEX |= {letter: "\\" + letter for letter in "&%$#_"} | {sign: f"${sign}$" for sign in "<>|"}
 _TEX |= {"±": r"$\pm$", "≈": r"$\approx$", "✗": r"$\times$", "×": r"$\times$", "–": "--", "=": "$=$"}
+_TEX |= {"−": "$-$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\rightarrow$"}
+_TEX |= {"∞": r"$\infty$", "∈": r"$\in$", "°": r"$^\circ$", "²": "$^2$", "³": "$^3$"}
+_TEX |= {"…": r"\ldots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "—": "---"}
+_GREEK = re.compile("GREEK SMALL LETTER ((?!OMICRON)[A-Z]+)")
 _READINGS = re.compile(r"readings tried: \S*/(\w+)/notes\.md#([\w-]+)")
 
 
@@ -141,11 +146,22 @@ def _linked(note, places):
 
 
 def tex_escape(text: str) -> str:
-    """Plain text as LaTeX.
+    """Plain text as LaTeX; a letter that it does not know is replaced by its number.
 
     Examples
     --------
     >>> print(tex_escape("10 % ± 2_a"))
     10 \\% $\\pm$ 2\\_a
     """
-    return "".join(_TEX.get(letter, letter) for letter in text.replace("\n", " "))
+    return "".join(map(_tex_letter, text.replace("\n", " ")))
+
+
+def _tex_letter(letter):
+    if letter in _TEX:
+        return _TEX[letter]
+    if letter.isprintable() and (letter.isascii() or (letter.isalpha() and letter <= "ÿ")):
+        return letter
+    if greek := _GREEK.fullmatch(unicodedata.name(letter, "")):
+        return rf"$\{greek[1].lower()}$"
+    plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return "".join(_TEX.get(sign, sign) for sign in plain) or f"[U+{ord(letter):04X}]"

@@ -3,7 +3,15 @@
 import numpy as np
 
 from kpca_lab.suite.hooks import Claim
-from kpca_lab.suite.judge.claims import NotRun, basis_share, error_against_time, select, spread, time_to_reach
+from kpca_lab.suite.judge.claims import (
+    NotRun,
+    basis_share,
+    error_against_time,
+    pairs,
+    select,
+    spread,
+    time_to_reach,
+)
 
 __all__ = [
     "ERROR",
@@ -11,8 +19,11 @@ __all__ = [
     "curves",
     "denoising_errors",
     "listed_ratios",
+    "named_over_grid",
     "slower_in_most",
     "subset_over_cholesky",
+    "time_over_full",
+    "times_to_least_common_error",
     "usps_errors",
 ]
 
@@ -87,3 +98,31 @@ def against_filters(records, levels, better):
         f"{item.partition('/')[2]} at {level:g}: {value:.3g}" for (item, level), value in ratio.items()
     )
     return Claim(bool(better(ratio).all()), f"error of SubKPCA over that of the better filter: {listed}")
+
+
+def time_over_full(records):
+    """Time of SubKPCA with a random basis over that of full KPCA, by data set and share of the samples."""
+    rows = select(records, "figure4", metric="runtime")
+    full = select(rows, method="full").groupby("dataset").value.median()
+    subset = select(rows, method="subset", selector="random")
+    subset = subset.assign(share=basis_share(subset)).groupby(["dataset", "share"]).value.median()
+    return subset / full.reindex(subset.index.get_level_values("dataset")).to_numpy()
+
+
+def times_to_least_common_error(records):
+    """The least training error on MNIST that SubKPCA and ICD both reach, and the seconds of either."""
+    found = error_against_time(records, "figure6", "empirical_error")
+    cholesky = found[found.method == "cholesky"]
+    subset = found[(found.method == "subset") & (found.selector == "random")]
+    if cholesky.empty or subset.empty:
+        raise NotRun("no records of SubKPCA and ICD")
+    error = max(cholesky.error.min(), subset.error.min())
+    return error, *(time_to_reach(curve, [error])[0] for curve in (subset, cholesky))
+
+
+def named_over_grid(records):
+    """Denoising error with the width that the text names over the least of the grid, for every cell."""
+    names = ["denoising_mse", "denoising_mse_named_width"]
+    rows = select(records, ["table7", "table8"], metric=names, method=["subset", "reduced"])
+    both = pairs(rows, "metric", *names[::-1], ["m", "experiment", "level", "method"])
+    return both.left / both.right

@@ -118,6 +118,9 @@ class Registry:
         ``(records, arrays) -> matplotlib Figure`` or a dict of them by name.
     claims : dict
         :class:`RegisteredClaim` by id.
+    note_tables : dict
+        ``records -> DataFrame`` of texts by name, ``"<paper>/<name>"``: tables in the notes of the paper,
+        where ``records`` are those of all its items (:mod:`kpca_lab.suite.judge.notes`).
     problems : dict
         Why the modules of a paper could not be imported, by paper.
     """
@@ -127,6 +130,7 @@ class Registry:
     cell_makers: dict[str, Callable] = field(default_factory=dict)
     figure_makers: dict[str, Callable] = field(default_factory=dict)
     claims: dict[str, RegisteredClaim] = field(default_factory=dict)
+    note_tables: dict[str, Callable] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
     def jobs(self, *items: str):
@@ -144,6 +148,10 @@ class Registry:
     def figure(self, *items: str):
         """Register a function ``(records, arrays) -> Figure`` for items."""
         return self._into(self.figure_makers, items)
+
+    def note_table(self, *names: str):
+        """Register a function ``records -> DataFrame`` for tables in the notes of a paper."""
+        return self._into(self.note_tables, names)
 
     def claim(self, id: str, paper: str, statement: str, **about):
         """Register a function ``records -> Claim`` that checks a statement of a paper.

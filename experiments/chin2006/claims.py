@@ -105,7 +105,7 @@ def _beside(table, keys, first, second):
 
 def _cases(both, keys):
     cases, partitions = both.groupby(level=keys).size(), both.index.get_level_values("split").nunique()
-    return f"{len(cases)} cases of up to {partitions} partitions"
+    return f"{len(cases)} cases" + (f" of up to {partitions} partitions" if partitions > 1 else "")
 
 
 def _where(item, kernel):

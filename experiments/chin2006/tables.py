@@ -62,8 +62,23 @@ def table1_cells(records, settings):
     for (n, method), values in rows.groupby(["n", "method"]).value:
         about = {"ours_sd": values.std(), "trials": len(values)}
         cells.append(Cell("table1", f"{n:.0f} vectors", LABELS[method], values.median(), **about))
+    cells += _growth_cells(records[records.metric == "runtime"])
     degree = only_value(records[records.method == "hebbian"], "degree")
     return cells + stated("Section 6", {"degree of the kernel of KHA": degree})
+
+
+def _growth_cells(times):
+    """The exponents of growth, with the standard error of each slope as that of a mean over the sizes."""
+    cells = []
+    for method, own in times.groupby("method"):
+        medians = own.groupby("n").value.median()
+        if len(medians) < 4:
+            continue
+        (slope, _), covariance = np.polyfit(np.log(medians.index), np.log(medians), 1, cov=True)
+        about = {"ours_sd": np.sqrt(covariance[0, 0] * len(medians)), "trials": len(medians)}
+        place = ("Section 6, Table 1", f"growth exponent of {LABELS[method]}")
+        cells.append(Cell("text", *place, slope, note="fitted to the medians of our times", **about))
+    return cells
 
 
 @experiment.figure("chin2006/table1")

@@ -93,7 +93,8 @@ def _used_of_dataset(item, rows):
         name: value * 100 / n for name, value in counted.items() if name in ("ours_sd", "as_described")
     }
     ratio = mean["runtime", standard] / mean["runtime", approximate]
-    found = {f"No. of used data, {NAMES[standard]}": (n, {}), "rate2": (ratio, {})}
+    law = {"note": f"(n/m)^3 is {(n / used) ** 3:.1f}"} if approximate == "akpca" else {}
+    found = {f"No. of used data, {NAMES[standard]}": (n, {}), "rate2": (ratio, law)}
     found |= {
         f"CPU time, {NAMES[method]}": (mean["runtime", method], {}) for method in (standard, approximate)
     }

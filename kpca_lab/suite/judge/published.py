@@ -13,7 +13,8 @@ Columns of the files:
 ``unit``      ``%``, ``s``, ``1e5`` or empty
 ``kind``      what the number is worth as evidence, see below
 ``flag``      ``lost``, ``damaged``, ``contradiction``, ``unavailable`` (data, code), ``constant`` (the
-              accuracy of a constant predictor), or empty
+              accuracy of a constant predictor), ``fitted`` (not printed, but a fit to printed numbers), or
+              empty
 ``note``      what the flag means here; numbers from a sentence carry it as ``text: "..."``
 ============  ==========================================================================================
 
@@ -40,7 +41,7 @@ from kpca_lab.suite.papers import papers
 KEY = ["paper", "table", "row", "column"]
 COLUMNS = (*KEY, "value", "sd", "trials", "decimals", "unit", "kind", "flag", "note")
 KINDS = ("result", "derived", "setting", "calibrated", "time", "statement")
-FLAGS = ("", "lost", "damaged", "contradiction", "unavailable", "constant")
+FLAGS = ("", "lost", "damaged", "contradiction", "unavailable", "constant", "fitted")
 
 _TYPES = {"value": float, "sd": float, "trials": "Int64", "decimals": "Int64"}
 

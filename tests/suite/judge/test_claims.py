@@ -163,7 +163,7 @@ def test_statements_of_chin_and_suter_hold_on_their_own_tables():
     assert found["chin-incremental-linear"] == found["chin-hebbian-scales-worse"] == "holds"
     assert found["chin-incremental-equals-batch"] == found["chin-more-images-beat-fewer"] == "holds"
     assert found["chin-figure4-same-components"] == "not run"
-    assert figures["chin-more-images-beat-fewer"] == "lower in 2 of 2 cases"
+    assert figures["chin-more-images-beat-fewer"].startswith("lower in 2 of 2 cases, by")
 
 
 def test_statements_of_washizawa_on_his_own_tables():

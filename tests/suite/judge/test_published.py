@@ -90,3 +90,14 @@ def test_numbers_are_written_as_printed(value, decimals, text):
 def test_unknown_paper_is_refused():
     with pytest.raises(ValueError, match="valid choices: chin2006"):
         load_published("nobody1999")
+
+
+def test_growth_exponents_of_chins_table_1_are_fits_to_its_times():
+    cells = CELLS[CELLS.paper == "chin2006"]
+    fitted = cells[cells.flag == "fitted"].set_index("column")
+    for name, times in cells[cells.table == "table1"].groupby("column"):
+        x, y = np.log(times.row.str.split().str[0].astype(float)), np.log(times.value)
+        (slope, _), covariance = np.polyfit(x, y, 1, cov=True)
+        cell = fitted.loc[f"growth exponent of {name}"]
+        assert cell.value == round(slope, 2) and cell.trials == len(times)
+        assert cell.sd == round(np.sqrt(covariance[0, 0] * len(times)), 2)

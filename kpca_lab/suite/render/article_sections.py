@@ -105,7 +105,9 @@ def _data(profile, name, board, records) -> list[Block]:
     rows = []
     for dataset, items in sorted(used.items()):
         entry = CATALOGUE.get(dataset)
-        rows.append([dataset_label(dataset), entry.summary if entry else "", item_ranges(items)])
+        rows.append(
+            [dataset_label(dataset), entry.summary.replace("`", "") if entry else "", item_ranges(items)]
+        )
     if rows:
         blocks.append(Table("", ["data set", "what it is", "used for"], rows, [True] * 3))
     deviating = []

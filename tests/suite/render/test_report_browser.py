@@ -9,6 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from report_profile import make_profile
 
+from kpca_lab.suite.render import article_tex
+from kpca_lab.suite.render.article import write_article
 from kpca_lab.suite.render.report import PAGE_ROWS, write_report
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
@@ -78,6 +80,9 @@ def driver(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = make_profile(tmp_path_factory.mktemp("results") / "quick", cells=60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(article_tex.shutil, "which", lambda name: None)  # its PDF is tested elsewhere
+        write_article(folder)
     return write_report(folder).resolve().as_uri()
 
 
@@ -308,6 +313,24 @@ def test_narrow_screens_need_no_sideways_scrolling(page, width):
         const out = node => beyond(node) && !node.closest('.box, pre, svg');
         return [...document.querySelectorAll('main *')].filter(out).map(node => node.outerHTML)""")
     assert wide == []
+
+
+def test_the_summary_needs_no_scrolling_on_a_wide_screen(page):
+    size = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    hidden = (
+        "return [...document.querySelectorAll('.box:has(.bars)')].map(b => b.scrollWidth - b.clientWidth)"
+    )
+    assert page.execute_script(hidden) == [0, 0]
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_article_fits_the_screen(page, address, width):
+    article = address.replace("index.html", "article.html")
+    page.get(article)
+    phone(page, width)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    assert page.execute_script("return document.images.length && document.images[0].naturalWidth") > 0
 
 
 def test_a_phone_reaches_every_section(page):

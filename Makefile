@@ -84,6 +84,10 @@ report: setup ## Write results/PROFILE/report/index.html from what was computed
 article: setup ## Write the replication report, results/PROFILE/report/article.html and .pdf (with LaTeX)
 	$(REPRODUCE) article --profile $(PROFILE)
 
+.PHONY: leaderboard
+leaderboard: setup ## Compare all methods on all data sets, one job at a time; writes results/leaderboard (PROFILE=quick|full)
+	$(RUN) -m kpca_lab.cli.main leaderboard --profile $(PROFILE) $(if $(filter-out 0 false no,$(FORCE)),--force)
+
 $(VENV)/.documented: $(VENV)/.installed
 	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@

@@ -122,7 +122,9 @@ def write_leaderboard() -> None:
     shown = "Run `make leaderboard` first.\n"
     (EXTRA / "leaderboard_page").mkdir(parents=True, exist_ok=True)
     if page.is_file():
-        shutil.copyfile(page, EXTRA / "leaderboard_page" / "index.html")
+        for file in page.parent.iterdir():
+            if file.suffix in (".html", ".png", ".csv", ".md"):
+                shutil.copyfile(file, EXTRA / "leaderboard_page" / file.name)
         shown = (
             '<p><a href="leaderboard_page/index.html">Open the leaderboard on a page of its own.</a></p>\n'
         )

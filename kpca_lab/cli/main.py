@@ -42,6 +42,12 @@ COMMANDS = {
         "one page of all that was computed",
         "kpca-lab report --profile quick",
     ),
+    "leaderboard": Command(
+        "kpca_lab.cli.leaderboard",
+        "suite",
+        "all methods on all data sets, measured alone, with intervals",
+        "kpca-lab leaderboard --profile quick",
+    ),
     "suggest": Command(
         "kpca_lab.cli.suggest",
         "data",

@@ -89,6 +89,12 @@ SELECTORS = {
     "backward": SelectorStyle("Backw", "-.", "right"),
     "forward_backward": SelectorStyle("ForwBackw", (0, (3, 1, 1, 1)), "top"),
     "ransac": SelectorStyle("RANSAC", (0, (1, 2)), "left"),
+    "rpcholesky": SelectorStyle("RPChol", (0, (8, 1, 1, 1)), "right"),
+    "leverage": SelectorStyle("Lev", (0, (4, 2, 1, 2)), "bottom"),
+    "bless": SelectorStyle("BLESS", (0, (2, 2)), "top"),
+    "greedy": SelectorStyle("Greedy", (0, (1, 1)), "left"),
+    "dsquared": SelectorStyle("$D^2$", (0, (7, 2)), "bottom"),
+    "farthest": SelectorStyle("Far", (0, (3, 3)), "right"),
     "support": SelectorStyle("points of SKPCA", (0, (6, 1, 1, 1, 1, 1)), "top"),
 }
 

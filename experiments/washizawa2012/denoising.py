@@ -142,7 +142,8 @@ def centroids(dataset, m, seed, passes):
 
     A careful start (k-means++) of 1000 centroids takes longer than all the passes.
     """
-    selector = KMeansSelector(centroids=True, init="random", max_iter=passes, largest_pass=np.inf)
+    everything = {"largest_pass": np.inf, "max_samples": None}
+    selector = KMeansSelector(centroids=True, init="random", max_iter=passes, **everything)
     rng = derive_rng("mnist", seed, "centroids", m)
     return {"centroids": selector.select(train_images(dataset), m, rng=rng)}
 

@@ -56,6 +56,15 @@ def test_denoised_equals_the_library():
     assert np.allclose(denoising._denoised(operator, 6, noisy), expected, atol=1e-8)
 
 
+def test_all_training_images_are_clustered_in_every_pass(monkeypatch):
+    """The paper says 60000; the selector by itself takes fewer of so many."""
+    used = []
+    monkeypatch.setattr(denoising, "train_images", lambda dataset: np.zeros((3, 784)))
+    monkeypatch.setattr(denoising.KMeansSelector, "select", lambda self, *given, **named: used.append(self))
+    denoising.centroids({}, 2, 0, 100)
+    assert used[0].max_samples is None and used[0].largest_pass == np.inf and used[0].max_iter == 100
+
+
 def test_without_the_package_bm3d_its_job_is_skipped_with_the_command(monkeypatch):
     settings = compose_settings(["+experiment=washizawa2012/table7", "profile=paper"])
     (job,) = [job for job in denoising.table_jobs(settings) if job.settings.get("filters") == ["bm3d"]]

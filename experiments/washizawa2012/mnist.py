@@ -116,9 +116,12 @@ def figure6_cells(records, settings):
         m = (curve["mean"] - published[column]).abs().idxmin()
         found = curve.loc[m]
         listed = ", ".join(f"{value:.4g} at {size}" for size, value in curve["mean"].items())
-        note = f"at m = {m}, the nearest of {len(curve)}, as the text does not say m; our curve: {listed}"
         crossing = _size_at(curve["mean"], published[column])
-        note += f"; it passes the printed error at m = {crossing:.0f}" if np.isfinite(crossing) else ""
+        note = (
+            f"the text does not say m; computed at m = {m}, the nearest of {len(curve)}; our curve: {listed}"
+        )
+        if np.isfinite(crossing):
+            note = f"by interpolation, our curve has the printed error at m = {crossing:.0f}; {note}"
         about = {"ours_sd": found["std"], "trials": int(found["size"]), "readings": len(curve)}
         if n < 60000:
             about |= {"comparable": False}

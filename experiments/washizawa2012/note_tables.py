@@ -48,6 +48,8 @@ def _denoising_readings(records, table):
             images = reading.columns[columns[0]].images.iloc[0]
             name = reading.name + ("" if images == 10000 else f", {images:.0f} images")
             lines.append(["", name, *values, f"{100 * share:.1f} %{mark}"])
+    if not lines:
+        raise NotRun("one reading only")
     return pd.DataFrame(lines, columns=["row", "reading", *columns, "mean deviation"])
 
 

@@ -23,8 +23,23 @@ Data flow one way, through five rooms; each imports only those before it:
     Published cells beside ours with a verdict by a fixed rule, and the papers' claims.
 ``render``
     Tables, figures and the report page.
+``leaderboard``
+    All methods on all data sets, through the same rooms.
 
 Beside the rooms: ``jobs`` (what a job and a row are), ``papers`` (the papers, found by their folders),
 ``hooks`` (what an experiment may register), ``targets`` (code that settings name), ``places``, ``files``,
 ``cores``, ``errors``.
+
+:func:`load_results` gives all records as a data frame.
 """
+
+from importlib import import_module
+
+__all__ = ["load_results"]
+
+
+def __getattr__(name: str):
+    # A worker imports this package, and needs no data frames.
+    if name == "load_results":
+        return import_module("kpca_lab.suite.load").load_results
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from kpca_lab.choices import unknown
 from kpca_lab.datasets import load_dataset
-from kpca_lab.datasets.catalogue import unknown
 from kpca_lab.suite.config.composing import compose_settings
 from kpca_lab.suite.config.settings import Settings
 from kpca_lab.suite.errors import ConfigError

@@ -29,8 +29,8 @@ def load_results(
     Parameters
     ----------
     what : str or iterable of str, optional
-        Folders below ``results_dir``, each of them a profile (``"paper"``, ``"quick"``), the ``"leaderboard"``,
-        or a part: ``"paper/<paper>"``, ``"paper/<paper>/<item>"``, ``"quick/custom"`` for runs of one's own,
+        Folders below ``results_dir``: a profile (``"paper"``, ``"quick"``), the ``"leaderboard"``, or a part:
+        ``"paper/<paper>"``, ``"paper/<paper>/<item>"``, ``"quick/custom"`` for runs of one's own,
         ``"quick/leaderboard"``. All there are by default.
     results_dir : path, default="results"
     failed : bool, default=False
@@ -44,7 +44,7 @@ def load_results(
     DataFrame
         ``source`` (where it is from, as in ``what``), ``experiment``, ``dataset``, ``split``, ``seed``,
         ``method``, ``selector``, ``m``, ``r``, ``kernel``, ``metric``, ``value``, ``seconds`` (of the fit),
-        ``status``, ``error``, ``job``, and a column for each further setting (``kernel_name``, ``gamma``, ...).
+        ``status``, ``error``, ``job``, and a column for each further setting (``kernel_name``, ``gamma``).
         Empty if nothing fits.
 
     Raises

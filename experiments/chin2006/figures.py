@@ -345,7 +345,7 @@ def drift_figure(records, arrays):
     return {
         "figure_drift": plots.drift(panels, ylabel="Principal angle to batch [°]", log="xy", columns=2),
         "figure_update_cost": plots.lines(
-            costs, xlabel="Number of updates", ylabel="", log="xy", markers=True, columns=2
+            costs, xlabel="Number of updates", ylabel="", log="xy", markers=True, joined=False, columns=2
         ),
     }
 

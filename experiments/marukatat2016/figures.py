@@ -78,6 +78,9 @@ def over_size(rows, metric, ylabel, r=None, bounds=(), xlabel=SIZE):
             for sketch, marker in (("gaussian", "+"), ("count", "x")):
                 look = BOUND | {"linestyle": dashes, "marker": marker}
                 _plot(ax, own[own["sketch"] == sketch], name, f"{text}, {LABELS[sketch]}", look, band=False)
+        if metric == "subspace_distance":  # at most one: scatter near it is not blown up
+            low, high = ax.get_ylim()
+            ax.set_ylim(min(low, 0.1), max(high, 1.15))
 
     return _panels(chosen, draw, xlabel, ylabel, "Bands: range over the trials")
 

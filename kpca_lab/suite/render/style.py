@@ -6,6 +6,7 @@ distinction, so that a grey print is readable too.
 """
 
 import re
+import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -14,6 +15,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 3.4  # inches: one column of a two-column page
+NOTE_LETTERS = 19.5  # of a note, in an inch
 TEXT_WIDTH = 7.0  # inches: the whole width of the page
 
 
@@ -160,10 +162,11 @@ def new_figure(width=TEXT_WIDTH, height=3.0) -> Figure:
 
 
 def with_note(figure: Figure, text: str) -> Figure:
-    """The figure with a small line of text on top, for which it grows; as it was if the text is empty."""
+    """The figure with small lines of text on top, for which it grows; as it was if the text is empty."""
     if text:
-        figure.set_figheight(figure.get_figheight() + 0.25)
-        figure.suptitle(text, fontsize=7)
+        lines = textwrap.wrap(text, int(NOTE_LETTERS * figure.get_figwidth()))
+        figure.set_figheight(figure.get_figheight() + 0.13 + 0.12 * len(lines))
+        figure.suptitle("\n".join(lines), fontsize=7)
     return figure
 
 

@@ -398,3 +398,18 @@ def test_draws_only_what_is_asked_for(profile):
     assert figures.write_figures(profile, ["q/figure1"], makers=makers).written == []
     with pytest.raises(ValueError, match=r"unknown figure 'r'"):
         figures.write_figures(profile, ["p", "r"], makers=makers)
+
+
+@pytest.mark.parametrize("width", [style.COLUMN_WIDTH, style.TEXT_WIDTH])
+@pytest.mark.parametrize("words", [1, 12, 60])
+def test_notes_are_wrapped_and_within_the_figure(width, words):
+    with style.context():
+        figure = style.new_figure(width, 2.0)
+        axes = figure.subplots()
+        axes.set_title("(a) Concrete")
+        style.with_note(figure, " ".join(["errors (far)"] * words))
+        figure.draw_without_rendering()
+        note = figure._suptitle.get_window_extent()
+        assert figure.bbox.x0 <= note.x0 and note.x1 <= figure.bbox.x1 and note.y1 <= figure.bbox.y1
+        assert note.y0 >= axes.title.get_window_extent().y1
+        assert axes.get_window_extent().height > 0.9 * figure.dpi

@@ -16,7 +16,7 @@ def _look(name, place) -> tuple[str, dict]:
 
 
 @style.styled
-def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, levels=None, columns=3):
+def lines(panels, *, xlabel, ylabel, log="", markers=None, joined=True, bounds=None, levels=None, columns=3):
     """Lines given as arrays, in one or several panels.
 
     Parameters
@@ -29,6 +29,8 @@ def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, levels=N
     log : {"", "x", "y", "xy"}, default=""
     markers : bool, optional
         Whether points are marked; by default where a line has at most 40 of them.
+    joined : bool, default=True
+        Whether points are joined; without, what was not measured between them is not suggested.
     bounds : dict, optional
         Lines drawn grey and dashed without markers, in every panel: label to (x, y).
     levels : dict, optional
@@ -49,6 +51,8 @@ def lines(panels, *, xlabel, ylabel, log="", markers=None, bounds=None, levels=N
             label, options = _look(name, place)
             if not (len(y) <= 40 if markers is None else markers):
                 options = options | {"marker": None}
+            if not joined:
+                options = options | {"linestyle": "none"}
             ax.plot(x, y, label=label, **options)
         for label, (x, y) in (bounds or {}).items():
             ax.plot(x, y, color="#5F5F5F", linestyle=(0, (4, 2)), linewidth=1, label=label)

@@ -5,6 +5,8 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from pygments.lexers.special import TextLexer
+
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
 os.environ.setdefault("MPLBACKEND", "agg")
@@ -73,4 +75,5 @@ def skip_inherited(app, what, name, member, skip, options):
 
 def setup(app):
     """Connect the hooks."""
+    app.add_lexer("csv", TextLexer)  # of CONTRIBUTING.md; Pygments has none
     app.connect("autodoc-skip-member", skip_inherited)

@@ -3,8 +3,9 @@ Digits: one subspace per class
 ==============================
 
 A :class:`~kpca_lab.SubspaceClassifier` fits one kernel PCA per class and gives a sample to the
-class whose subspace it is nearest to. With a tenth of the samples as basis, SubsetKPCA keeps nearly
-all of the accuracy of full kernel PCA.
+class whose subspace it is nearest to. Each class gets a share of its samples as basis. A basis chosen
+by K-means is worth more than a random one, and components that are fitted to all samples of a class
+(SubsetKPCA) more than those of the basis alone (ReducedKPCA). Lines are means over three seeds.
 """
 
 import matplotlib.pyplot as plt
@@ -19,21 +20,33 @@ try:  # handwritten digits of the postal service, where they can be had; else sc
 
     usps = load_dataset("usps")
     train, labels, test, truth = usps.X[:3000], usps.y[:3000], usps.X_test, usps.y_test
-    gamma, shape = 10**-2.0, (16, 16)
+    gamma, shape = 10**-2.4, (16, 16)
 except Exception:
     digits = load_digits()
     train, test, labels, truth = train_test_split(digits.data / 16, digits.target, random_state=0)
     gamma, shape = 0.1, (8, 8)
 
-shares = [0.05, 0.1, 0.2, 0.4]
-methods = {"SubsetKPCA": SubsetKPCA, "ReducedKPCA": ReducedKPCA}
+
+def test_error(base):
+    """The share of test samples that go to a wrong class."""
+    return np.mean(SubspaceClassifier(base).fit(train, labels).predict(test) != truth)
+
+
+shares = [0.1, 0.2, 0.4]
+methods = {
+    "ReducedKPCA, random basis": (ReducedKPCA, "random"),
+    "SubsetKPCA, random basis": (SubsetKPCA, "random"),
+    "SubsetKPCA, basis by K-means": (SubsetKPCA, "kmeans"),
+}
 errors = {name: [] for name in methods}
-for share in shares:
-    for name, method in methods.items():
-        base = method(30, gamma=gamma, n_basis=share, center=False, random_state=0)
-        model = SubspaceClassifier(base).fit(train, labels)
-        errors[name].append(np.mean(model.predict(test) != truth))
-full = SubspaceClassifier(FullKPCA(30, gamma=gamma, center=False)).fit(train, labels)
+for name, (method, selector) in methods.items():
+    for share in shares:
+        bases = [
+            method(10, gamma=gamma, n_basis=share, selector=selector, center=False, random_state=seed)
+            for seed in range(3)
+        ]
+        errors[name].append(np.mean([test_error(base) for base in bases]))
+full = SubspaceClassifier(FullKPCA(10, gamma=gamma, center=False)).fit(train, labels)
 predicted = full.predict(test)
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")

@@ -37,6 +37,6 @@ left.legend(frameon=False, fontsize=8)
 across, up = np.meshgrid(np.linspace(-2, 3, 150), np.linspace(-1.5, 2, 150))
 inside = search.predict_proba(np.column_stack([across.ravel(), up.ravel()]))[:, 1]
 right.contourf(across, up, inside.reshape(across.shape), levels=11, cmap="RdBu", alpha=0.7)
-right.scatter(*X.T, c=y, s=4, cmap="RdBu", edgecolor="0.3", linewidth=0.2)
+right.scatter(*X.T, c=y, s=9, cmap="RdBu", edgecolor="white", linewidth=0.3)
 right.set(xticks=[], yticks=[], title="Probability of the second class")
 plt.show()

@@ -52,26 +52,18 @@ if __name__ == "__main__":
 
 if __name__ == "__main__":
     fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(3, 2))
-    rows = [
-        (n_workers, name)
-        for n_workers in streams
-        for name in sorted({t["worker"] for t in streams[n_workers]})
-    ]
-    for height, (n_workers, name) in enumerate(rows):
-        spans = [span for task in streams[n_workers] for span in task["startstops"]]
-        mine = [span for task in streams[n_workers] if task["worker"] == name for span in task["startstops"]]
-        zero = min(span["start"] for span in spans)
-        busy = [
-            (span["start"] - zero, span["stop"] - span["start"])
-            for span in mine
-            if span["action"] == "compute"
-        ]
-        left.broken_barh(
-            busy, (height - 0.35, 0.7), color=f"C{n_workers - 1}", edgecolor="white", linewidth=0.6
-        )
-    left.set_yticks(range(len(rows)), ["one worker", "the first of two", "the second of two"][: len(rows)])
-    left.invert_yaxis()
-    left.set(xlabel="seconds since the first task", title="Tasks of the fit")
+    names = {1: ["one worker"], 2: ["the first of two", "the second of two"]}
+    for n_workers, stream in streams.items():
+        sums = [task for task in stream if task["key"].startswith("_part")]
+        zero = min(task["startstops"][0]["start"] for task in sums)
+        for label, worker in zip(names[n_workers], sorted({task["worker"] for task in sums})):
+            spans = [span for task in sums if task["worker"] == worker for span in task["startstops"]]
+            busy = [(span["start"] - zero, span["stop"] - span["start"]) for span in spans]
+            height = list(streams).index(n_workers) + names[n_workers].index(label)
+            left.broken_barh(busy, (height - 0.35, 0.7), color=f"C{n_workers - 1}", edgecolor="white")
+    left.set_yticks(range(3), names[1] + names[2])
+    left.set(xlabel="seconds since the first task", title="The tasks that sum up chunks", ylim=(2.6, -0.6))
     right.pcolormesh(edges, edges, counts.T, cmap="magma_r")
     right.set(xlabel="first component", ylabel="second component", title="All rows", aspect="equal")
+    right.set(xticks=(-0.5, 0, 0.5), yticks=(-0.5, 0, 0.5))
     plt.show()

@@ -27,16 +27,23 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator of kpca_lab, optional
+    estimator : estimator of kpca_lab, default=None
         Cloned and fitted for each class; ``FullKPCA(center=False)`` by default.
-    n_components : int, optional
+    n_components : int, default=None
         Number of components to predict with, all that were fitted by default. It may be changed
         after ``fit``. A class with fewer components uses what it has.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    estimators_ : list of fitted estimators, in the order of ``classes_``
+        The labels, sorted.
+    estimators_ : list
+        Fitted estimators, in the order of ``classes_``.
+
+    See Also
+    --------
+    FullKPCA : The default for each class.
+    SubsetKPCA : For classes of many samples.
 
     References
     ----------
@@ -69,7 +76,14 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training samples.
         y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
         """
         estimator = FullKPCA(center=False) if self.estimator is None else self.estimator
         self._check_parameters(estimator)
@@ -138,6 +152,11 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Rows) -> np.ndarray:
         """The class with the least residual, the first of them in case of a tie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
 
         Returns
         -------

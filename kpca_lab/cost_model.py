@@ -191,12 +191,13 @@ def plan(
         Shape of the samples.
     n_basis : int
         Number of basis samples.
-    n_components : int, default 10
-    n_workers : int, default 1
+    n_components : int, default=10
+        Number of components.
+    n_workers : int, default=1
         Workers of one thread each; with one, samples are read in blocks by this process without a cluster.
-    chunk_bytes : int, default 128 MB
+    chunk_bytes : int, default=134217728
         Size of a chunk of the samples.
-    bandwidth : float, default 1.25e9 (10 Gbit/s)
+    bandwidth : float, default=1250000000.0
         Bytes a second that each worker reads from storage and sends to others.
     speeds : Speeds, optional
         Measured for this shape by default, which takes a few seconds.

@@ -33,7 +33,7 @@ class ComponentsDisplay:
         The two components of each sample.
     y : ndarray of shape (n_samples,), optional
         Labels, which become colours with a legend, or numbers, which become colours with a scale.
-    names : tuple of str
+    names : tuple of str, default=("component 1", "component 2")
         What is written at the axes.
 
     Attributes
@@ -140,6 +140,7 @@ class ExplainedVarianceDisplay:
     Parameters
     ----------
     explained_variance_ratio : ndarray of shape (n_components,)
+        Shares of the variance, as an estimator has them after ``fit``.
 
     Attributes
     ----------
@@ -217,6 +218,7 @@ class GapDisplay:
     Parameters
     ----------
     n_basis : array-like of shape (n_sizes,)
+        Sizes of the basis.
     error : array-like of shape (n_sizes,)
         Mean squared reconstruction error of the training samples for each size.
     error_floor : array-like of shape (n_sizes,)

@@ -69,7 +69,7 @@ def fit(estimator: Estimator, data: Any, *, client: Any = None) -> Estimator:
         One whose ``fit`` reads samples in blocks.
     data : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         The samples.
-    client : distributed.Client, default None
+    client : distributed.Client, default=None
         Of the cluster; by default that of the process, and without one the chunks are read here.
 
     Returns
@@ -103,7 +103,9 @@ def transform(estimator: Any, data: Any) -> Any:
     Parameters
     ----------
     estimator : fitted estimator or FeatureOperator
+        What has the components.
     data : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+        The samples.
 
     Returns
     -------
@@ -144,8 +146,10 @@ def empirical_error(model: Any, data: Any, *, client: Any = None) -> float:
     Parameters
     ----------
     model : fitted estimator or FeatureOperator
+        What reconstructs the samples.
     data : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-    client : distributed.Client, default None
+        The samples.
+    client : distributed.Client, default=None
         As for :func:`fit`.
 
     Returns

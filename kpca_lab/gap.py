@@ -51,6 +51,7 @@ class Gap:
     Attributes
     ----------
     error : float
+        Mean squared error in feature space of the model.
     floor : float
         Full KPCA of the same kernel and rank has at least this error.
     bound : float
@@ -124,6 +125,7 @@ def gap(model, X) -> Gap:
     model : fitted estimator or FeatureOperator
         A method that subtracts anything is compared with full KPCA that subtracts the mean of ``X``.
     X : array-like of shape (n_samples, n_features)
+        The samples of both errors, usually those of training.
 
     Returns
     -------

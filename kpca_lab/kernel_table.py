@@ -34,6 +34,7 @@ def use_table(table: "KernelTable | None") -> Iterator[None]:
     Parameters
     ----------
     table : KernelTable or None
+        Where to look values up.
     """
     token = TABLE_IN_USE.set(table)
     try:
@@ -51,6 +52,7 @@ class KernelTable:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
+        The samples.
 
     Examples
     --------

@@ -61,14 +61,14 @@ def make_kernel(
 
     Parameters
     ----------
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         One of ``KERNELS`` (``"polynomial"`` is accepted for ``"poly"``), or a function of two rows.
-    gamma : float, optional
+    gamma : float, default=None
         Width; ``1 / n_features`` when not given, as in :class:`sklearn.decomposition.KernelPCA`. A rule
         such as "median" is turned into a number by :func:`kpca_lab.widths.resolve_gamma` first.
-    degree, coef0 : float
+    degree, coef0 : float, default=3, 1
         For the polynomial kernel, whose degree is a whole number, and (coef0) the sigmoid kernel.
-    kernel_params : dict, optional
+    kernel_params : dict, default=None
         Passed to a callable.
     n_features : int
         Number of columns of the data.
@@ -107,6 +107,20 @@ class Kernel:
     Samples are the rows of an array or sparse matrix. For ``"precomputed"`` a sample is either an integer
     (the training sample of that number) or a row of kernel values with all training samples, whose
     matrix is ``gram``; ``function`` is that of a callable kernel. These and ``origin`` are None elsewhere.
+    :func:`make_kernel` makes one from scikit-learn's names and parameters.
+
+    Attributes
+    ----------
+    name : str
+        One of ``KERNELS``.
+    gamma, degree, coef0 : float
+        Its parameters.
+    function, function_params : callable, dict
+        A callable kernel and its keyword arguments.
+    gram : ndarray
+        A precomputed kernel matrix.
+    origin : ndarray
+        What is subtracted of samples before their inner products are formed.
     """
 
     name: str

@@ -24,6 +24,7 @@ def empirical_error(model: Model, X: Rows) -> float:
     Parameters
     ----------
     model : fitted estimator or FeatureOperator
+        What reconstructs the samples.
     X : array-like of shape (n_samples, n_features), or anything that :func:`kpca_lab.rows.as_rows` takes
         For a precomputed kernel, the numbers of training samples.
 
@@ -65,6 +66,7 @@ def normalized_empirical_error(model: Model, reference: Model, X: Rows) -> float
     Parameters
     ----------
     model, reference : fitted estimators or FeatureOperators
+        The one to judge, and the one to judge it by.
     X : array-like of shape (n_samples, n_features)
         For a precomputed kernel, the numbers of training samples.
 
@@ -171,7 +173,17 @@ def _column_space(A: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OperatorDistance:
-    """Frobenius distance ``d`` of two operators, its square, and its square per component."""
+    """The distance of two operators.
+
+    Attributes
+    ----------
+    d : float
+        Frobenius norm of their difference.
+    d2 : float
+        Its square.
+    d2_per_component : float
+        Its square over the number of components of the first.
+    """
 
     d: float
     d2: float

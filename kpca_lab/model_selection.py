@@ -47,7 +47,9 @@ class GammaChoice:
     Attributes
     ----------
     gamma : float
+        The width.
     n_components : int
+        The number of components.
     score : float
         Of the choice: the higher the better.
     curve : tuple of CurvePoint
@@ -104,6 +106,7 @@ def choose_gamma(
     n_components : int or sequence of int, default=10
         Numbers of components to try.
     kernel : {"rbf", "laplacian", "chi2", "poly"}, default="rbf"
+        The kernel whose width is chosen.
     estimator : scikit-learn classifier or regressor, optional
         With labels, what the components are for; 5 nearest neighbours by default.
     cv : int or splitter, default=5

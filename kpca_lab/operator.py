@@ -86,13 +86,14 @@ class FeatureOperator:
     Parameters
     ----------
     kernel : Kernel
+        The kernel whose feature space it acts in.
     left : Expansion
         The vectors ``Phi(P) L``; for a projector, its orthonormal basis.
-    right : Expansion, optional
+    right : Expansion, default=None
         The vectors ``Phi(P) R``, the same as ``left`` by default.
-    mean : Expansion, optional
+    mean : Expansion, default=None
         One vector; not given for an operator that does not centre.
-    orthonormal : bool
+    orthonormal : bool, default=False
         Whether ``left`` is known to be orthonormal, which saves forming its Gram matrix.
     """
 
@@ -150,7 +151,18 @@ class FeatureOperator:
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def transform(self, Z) -> np.ndarray:
-        """Components ``<right_j, phi(z) - mean>`` of each row of ``Z``."""
+        """Components ``<right_j, phi(z) - mean>`` of each row of ``Z``.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, numbers of training samples or rows of kernel values.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, rank)
+            Their components.
+        """
         values = np.empty((Z.shape[0], self.rank))
         for rows, core in self._core_blocks(Z):
             np.matmul(core, self.analysis.coefficients, out=values[rows])

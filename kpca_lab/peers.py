@@ -22,14 +22,38 @@ class _Peer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     pipeline_: Pipeline
 
     def fit(self, X, y=None):
-        """Fit the pipeline to ``X``."""
+        """Fit the pipeline.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         X = validate_data(self, X, dtype=[np.float64, np.float32], accept_sparse="csr", ensure_min_samples=2)
         self.gamma_ = resolve_gamma(self.gamma, X)
         self.pipeline_ = self._pipeline(*X.shape).fit(X)
         return self
 
     def transform(self, X):
-        """Project samples on the components."""
+        """Project samples on the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples to project.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Their components.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr")
         return self.pipeline_.transform(X)
@@ -54,27 +78,36 @@ class SklearnNystroem(_Peer):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of that variance that they must explain; as many as there are by
         default.
     kernel : str, default="rbf"
-    gamma : float, "scale", "median" or None
+        As in scikit-learn.
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`.
-    degree, coef0
-        For the polynomial and the sigmoid kernel.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
     n_basis : int or float, default=100
         Number of samples that Nystroem draws, or their share of all samples.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For that draw, and for PCA where it is randomized.
 
     Attributes
     ----------
     pipeline_ : Pipeline
+        What was fitted.
     eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the training samples along the components.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Shares of the variance that lies in the span of the basis.
     gamma_ : float
+        The width that was used.
+
+    See Also
+    --------
+    kpca_lab.SubsetKPCA : The same components over the same basis, and an operator.
 
     Examples
     --------
@@ -135,23 +168,32 @@ class SklearnKernelPCA(_Peer):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int, default=None
         Number of components; all with a non-zero eigenvalue by default.
     kernel : str, default="rbf"
-    gamma : float, "scale", "median" or None
+        As in scikit-learn.
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`.
-    degree, coef0
-        For the polynomial and the sigmoid kernel.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
     eigen_solver : str, default="auto"
         As in scikit-learn.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the iterative solvers.
 
     Attributes
     ----------
     pipeline_ : Pipeline
+        What was fitted.
     eigenvalues_ : ndarray of shape (n_components,)
     gamma_ : float
+        The width that was used.
+
+    See Also
+    --------
+    kpca_lab.FullKPCA : The same components, and an operator.
 
     Examples
     --------

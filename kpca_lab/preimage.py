@@ -42,19 +42,19 @@ def preimage(
         Gaussian ("rbf"), linear, or polynomial of integer degree with ``coef0 >= 0``.
     expansion : Expansion
         The vectors.
-    start : ndarray of shape (n_vectors, n_features), optional
+    start : ndarray of shape (n_vectors, n_features), default=None
         Where to start; by default at the point of the expansion that comes closest.
-    up_to_scale : bool
+    up_to_scale : bool, default=False
         Look for the ``z`` whose best multiple of ``phi(z)``, of either sign, comes closest to ``u``:
         it maximises ``<u, phi(z)>^2 / k(z, z)``, for the polynomial kernel within the box of the points.
-    tol : float
+    tol : float, default=1e-06
         An iteration has converged when its step falls below ``tol`` times the spread of the points.
-    max_iter : int
+    max_iter : int, default=100
         Limit of steps from each start.
-    n_restarts : int
+    n_restarts : int, default=3
         How often to start again, from the closest point and then from random convex
         combinations of the points, where ``<u, phi(z)>`` vanishes or turns negative on the way.
-    rng : numpy Generator, optional
+    rng : numpy Generator, default=None
         For the random starts; a fixed seed by default.
 
     Returns
@@ -104,6 +104,7 @@ def inverse_transform(
     Parameters
     ----------
     operator : FeatureOperator
+        The operator that the components are of.
     components : array-like of shape (n_samples, rank)
         As from ``operator.transform``.
     targets : array-like of shape (n_training_samples, n_features), optional
@@ -164,6 +165,7 @@ def denoise(operator: FeatureOperator, X: ArrayLike, **options: Any) -> np.ndarr
     Parameters
     ----------
     operator : FeatureOperator
+        What the samples are projected by, ``operator_`` of an estimator.
     X : array-like of shape (n_samples, n_features)
         Each search starts at the sample itself.
     **options

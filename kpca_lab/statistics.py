@@ -27,9 +27,10 @@ class SpanStatistics:
     Parameters
     ----------
     kernel : Kernel
+        The kernel of the feature space.
     points : array of shape (n_points, n_features)
         The basis.
-    single_limit : float
+    single_limit : float, default=0.0
         Inner products between samples and basis are formed in single precision for
         ``gamma (|x|^2 + |y|^2)`` up to this; see :meth:`allow_single_precision`.
 

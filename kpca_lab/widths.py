@@ -26,6 +26,7 @@ def resolve_gamma(gamma: float | str | None, X: Rows) -> float:
         the variance of all entries, as in :class:`sklearn.svm.SVC`. "median": one over the median squared
         distance of two different samples, from the pairs of at most 1000 samples chosen with a fixed seed.
     X : array, sparse matrix or RowSource of shape (n_samples, n_features)
+        The samples, of which the rules need spread or distances.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def suggest(
     ----------
     X : array-like, sparse matrix, or anything that :func:`kpca_lab.rows.as_rows` takes
         At least 10 rows. Of rows that are read in blocks, a sample is taken into memory.
-    y : array-like of shape (n_rows,), optional
+    y : array-like of shape (n_rows,), default=None
         Labels or a numeric target. The width then is the best for predicting them from the components by
         the nearest neighbours, and a candidate that is clearly worse at that loses.
     budget : float, default=60
@@ -60,10 +60,11 @@ def suggest(
         Number of components, or the share of the variance that they are to explain, such as 0.9.
     tol : float, default=0.01
         Of candidates whose errors differ by less than this share, the cheapest wins.
-    memory : float, optional
+    memory : float, default=None
         Bytes that may be used beside the data; four fifths of what is free by default.
     kernel : {"rbf", "laplacian"}, default="rbf"
-    gamma : float, "scale", "median" or None
+        Those that all candidates can have.
+    gamma : float, "scale", "median" or None, default=None
         The width, if it is not to be chosen.
     random_state : int, default=0
         For all that is drawn. The suggestion depends on the measured times too.

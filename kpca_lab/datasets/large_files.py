@@ -44,8 +44,11 @@ def open_rows(
         Columns to read, by name or by place; by default all but the target.
     target : str or int, optional
         A column to leave out.
-    delimiter, decimal, header
-        How a CSV file is written; found out by default, see :func:`kpca_lab.datasets.user_data.load_csv`.
+    delimiter, decimal : str, default=None
+        Separators of a CSV file; found out by default.
+    header : bool, default=None
+        Whether a CSV file begins with names; found out too, see
+        :func:`kpca_lab.datasets.user_data.load_csv`.
     key : str, optional
         Name of the data set in an HDF5 file; not needed if there is only one table in it.
 

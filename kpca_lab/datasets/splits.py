@@ -111,7 +111,7 @@ def split(
         Rows there are, where that is not known beforehand or a part of the data is divided.
     n_held_out : int, optional
         Rows to hold out instead of the protocol's share.
-    purpose : str
+    purpose : str, default="validation"
         What the split is for; another purpose draws other rows. Ignored for IDA benchmarks.
 
     Returns

@@ -32,10 +32,10 @@ class APCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9), instead of the
         number that ``alpha`` gives.
-    alpha : float
+    alpha : float, default=0.1
         Share of the variance, between 0 and 1, that may be left out; with 0 this is PCA.
 
     Attributes
@@ -55,6 +55,11 @@ class APCA(OperatorEstimator):
         Number ``m`` of samples that the axes were found from.
     used_indices_ : ndarray of shape (n_used,)
         Their numbers, farthest from the mean first.
+
+    See Also
+    --------
+    AKPCA : The same in feature space.
+    sklearn.decomposition.PCA : With all samples.
 
     Notes
     -----
@@ -83,7 +88,20 @@ class APCA(OperatorEstimator):
         self.alpha = alpha
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Find the principal axes of the samples that lie farthest from the mean of ``X``."""
+        """Find the principal axes of the samples that lie farthest from the mean of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         _check_alpha(self.alpha)
         X = self._validated(X, ensure_min_samples=2)
         kernel = make_kernel("linear", n_features=X.shape[1])
@@ -123,18 +141,22 @@ class AKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9), instead of the
         number that ``alpha`` gives.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    alpha : float
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    alpha : float, default=0.1
         Share of the variance, between 0 and 1, that may be left out; with 0 this is kernel PCA.
-    center : bool or "mean"
+    center : bool or "mean", default=True
         Whether to subtract the mean of all samples in feature space, as the paper does. If not, distances
         are taken from the origin, and the operator keeps only the used samples.
 
@@ -151,6 +173,11 @@ class AKPCA(OperatorEstimator):
         Number ``m`` of samples that the components were found from.
     used_indices_ : ndarray of shape (n_used,)
         Their numbers, farthest from the mean first.
+
+    See Also
+    --------
+    APCA : The same in the input space.
+    FullKPCA : With all samples.
 
     References
     ----------
@@ -189,7 +216,20 @@ class AKPCA(OperatorEstimator):
         self.center = center
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Find the components of the samples that lie farthest from the mean of ``X`` in feature space."""
+        """Find the components of the samples that lie farthest from the mean of ``X`` in feature space.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         _check_alpha(self.alpha)
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
         samples, kernel = self._start(X, min_samples=2 if center else 1)

@@ -130,6 +130,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            The components of each sample, in single precision if the samples are.
         """
         X = self._samples(X)
         return in_precision(self.operator_.transform(X), X.dtype)
@@ -145,14 +146,16 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-        targets : array-like of shape (n_training_samples, n_features), optional
+            Components, as ``transform`` gives them.
+        targets : array-like of shape (n_training_samples, n_features), default=None
             With a precomputed kernel, the inputs that its training samples stand for.
-        alpha : float, optional
+        alpha : float, default=None
             Ridge of the regression, found by leave-one-out errors if not given.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            A point for each row.
         """
         check_is_fitted(self)
         components = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
@@ -177,7 +180,8 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ----------
         X : array-like of shape (n_samples, n_features)
             Not possible with a precomputed kernel, which does not tell ``k(x, x)`` of new samples.
-        y : ignored
+        y : None
+            Ignored.
 
         Returns
         -------

@@ -74,6 +74,26 @@ def basis_size(n_basis: int | float | str, n_components, n_samples: int) -> int:
     "auto" is ``10 sqrt(n)`` of ``n`` samples, but at least 100 and twice the components, at most 1000 if
     that is enough for the components, and never more than ``n``: the time of a fit, ``n n_basis^2``, then
     grows no faster than ``n^2``, and linearly from ten thousand samples on.
+
+    Parameters
+    ----------
+    n_basis : int, float or "auto"
+        A number, a share of all samples, or the rule.
+    n_components : int, float or None
+        Number of components wanted; a share of the variance or None asks for no least size.
+    n_samples : int
+        Number of samples to choose from.
+
+    Returns
+    -------
+    int
+        Between 1 and ``n_samples``.
+
+    Examples
+    --------
+    >>> from kpca_lab.methods.basis import basis_size
+    >>> [basis_size("auto", 10, n) for n in (50, 1000, 10**6)]
+    [50, 316, 1000]
     """
     if isinstance(n_basis, str) and n_basis == "auto":
         twice = 2 * n_components if isinstance(n_components, Integral) else 0

@@ -33,27 +33,32 @@ class CholeskyKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9); all with a
         non-zero eigenvalue by default.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    n_basis : int, float or "auto"
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    n_basis : int, float or "auto", default="auto"
         Largest number of columns of ``G``, or its share of the number of samples; by default
         ``10 sqrt(n)`` of ``n`` samples, see :func:`kpca_lab.methods.basis.basis_size`.
-    tol : float
+    tol : float, default=0.0
         Stop earlier, when the trace of ``K - G G'`` has fallen to this share of the trace of ``K``; a
         ConvergenceWarning tells if ``n_basis`` columns do not reach it.
-    center : bool or "mean"
+    center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the (centred) ``G G'``.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -61,8 +66,14 @@ class CholeskyKPCA(OperatorEstimator):
         trace of ``K - G G'`` counts in full: it is exact without centring, and otherwise at most that
         trace too large.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Eigenvectors that belong to ``eigenvalues_``.
     pivots_ : ndarray
         Numbers of the samples whose columns were used, in order.
+
+    See Also
+    --------
+    FullKPCA : With the whole kernel matrix.
+    kpca_lab.selectors.GreedySelector : The same pivots as a basis for SubsetKPCA.
 
     References
     ----------
@@ -103,7 +114,20 @@ class CholeskyKPCA(OperatorEstimator):
         self.center = center
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Factor the kernel matrix of ``X`` and find the components of the factor."""
+        """Factor the kernel matrix of ``X`` and find the components of the factor.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"}) is not None
         if not 0 <= self.tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol!r}.")

@@ -34,32 +34,36 @@ class ElasticNetKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int, default=None
         Number of components; by default one for each value in ``l1`` if that is a list, otherwise as many as
         there are before the first that the penalty leaves without coefficients.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    center : bool or "mean"
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space. The coefficients then apply to the
         centred samples, and the operator keeps all samples for the sake of the mean; if not, it
         keeps only the samples with a non-zero coefficient.
-    l2 : float
+    l2 : float, default=0.01
         Weight of the l2 penalty (the paper's lambda).
-    l1 : float or sequence of float
+    l1 : float or sequence of float, default=0.01
         Weight of the l1 penalty (lambda_1), for all components or for each.
-    rho : float
+    rho : float, default=0.01
         Weight of ADMM's quadratic term; sets how fast it converges, not to what.
-    eps_abs, eps_rel : float
+    eps_abs, eps_rel : float, default=0.0001
         ADMM stops when the primal and the dual residual fall below limits made of these.
-    eps_outer : float
+    eps_outer : float, default=0.01
         A component is finished when ``||q_new - q_old||^2`` falls below this.
-    max_admm_iter, max_iter : int
+    max_admm_iter, max_iter : int, default=3000, 300
         Limits of the ADMM steps within one pass and of the passes for one component.
-    orthonormalize : bool
+    orthonormalize : bool, default=False
         By default the components are scaled to unit length each, and samples are reconstructed with
         ``V V'`` as in the paper's J[V], though they are only nearly orthogonal. If true, they are made
         orthonormal one after the other, so that the operator projects on the span of the first r.
@@ -67,6 +71,7 @@ class ElasticNetKPCA(OperatorEstimator):
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     coefficients_ : ndarray of shape (n_samples, n_components)
         Coefficients of the (centred) samples in the unit-length components, exactly zero for most samples.
     n_nonzero_ : ndarray of shape (n_components,)
@@ -82,6 +87,11 @@ class ElasticNetKPCA(OperatorEstimator):
         Objective, residuals and limits of every ADMM step, for each component.
     n_iter_ : int
         Largest number of passes that a component took.
+
+    See Also
+    --------
+    TippingKPCA : Sparse components by maximum likelihood.
+    sklearn.decomposition.SparsePCA : Sparse in the features, not in the samples.
 
     Notes
     -----
@@ -147,7 +157,20 @@ class ElasticNetKPCA(OperatorEstimator):
         self.orthonormalize = orthonormalize
 
     def fit(self, X, y=None):
-        """Find the sparse components of ``X`` (for a precomputed kernel, of its kernel matrix)."""
+        """Find the sparse components of ``X`` (for a precomputed kernel, of its kernel matrix).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
         self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if center else 1)

@@ -34,28 +34,32 @@ class EmpiricalMapKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9); by default, and
         at most, ``sketch_size``.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
         Should be positive semidefinite: the squares do not tell the sign of an eigenvalue.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    sketch : {"gaussian", "count", "orthogonal"}
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    sketch : {"gaussian", "count", "orthogonal"}, default="gaussian"
         The map: a Gaussian random projection (Eq. 7); the count sketch, which adds each entry with a random
         sign to one random place and is the fastest; or a random orthogonal projection.
-    sketch_size : int or float
+    sketch_size : int or float, default=0.1
         Dimension q of the sketch, or its share of the number of samples. The error of the dot products falls
         as ``1 / sqrt(q)``; with an orthogonal sketch of all samples the result is exact.
-    center : bool or "mean"
+    center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space.
-    refine : bool
+    refine : bool, default=False
         Whether to read K a second time and take the best components within the span of the approximate
         eigenvectors (a Rayleigh-Ritz step). They are then orthonormal, with much better eigenvalues.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the sketch.
 
     Attributes
@@ -70,6 +74,11 @@ class EmpiricalMapKPCA(OperatorEstimator):
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; as rough as the
         eigenvalues are, unless ``refine`` is true.
+
+    See Also
+    --------
+    FullKPCA : With the kernel matrix itself.
+    RandomFeatureKPCA : Random features of the samples instead of the kernel matrix.
 
     Notes
     -----
@@ -120,7 +129,20 @@ class EmpiricalMapKPCA(OperatorEstimator):
         self.random_state = random_state
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Sketch the kernel matrix of ``X`` and find the components."""
+        """Sketch the kernel matrix of ``X`` and find the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)

@@ -35,35 +35,58 @@ class FullKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9); all with a
         non-zero eigenvalue by default.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    center : bool or "mean"
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space.
-    eigen_solver : {"auto", "dense", "partial", "iterative", "matrix-free", "arpack", "randomized"}
-        See :func:`kpca_lab.linalg.top_eigenpairs`. "matrix-free" computes the kernel values again for each
+    eigen_solver : str, default="auto"
+        One of "auto", "dense", "partial", "iterative", "matrix-free", "arpack" and "randomized", see
+        :func:`kpca_lab.linalg.top_eigenpairs`. "matrix-free" computes the kernel values again for each
         product and stores none; "auto" does so where the kernel matrix does not fit into memory, for up to
         200000 samples, and warns if 100 products are not enough. The last two, scikit-learn's names, stand
         for "iterative".
-    tol : float
+    tol : float, default=1e-10
         Residual at which the iterative solver stops, relative to the largest eigenvalue.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=0
         Start of the iterative solver.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the (centred) kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Eigenvectors that belong to ``eigenvalues_``.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
+
+    See Also
+    --------
+    SubsetKPCA : The best components in the span of some samples, for more rows than this can take.
+    sklearn.decomposition.KernelPCA : Always centred; for one kernel matrix in memory.
+
+    Notes
+    -----
+    With the centred kernel matrix ``H K H``, ``H = I - 11'/n``, and its eigenpairs
+    ``H K H v_i = lambda_i v_i``, the components are
+
+    .. math:: u_i = \\lambda_i^{-1/2} \\sum_j v_{ji} (\\phi(x_j) - \\bar\\phi),
+
+    orthonormal in feature space, and what they leave of the samples is, on average,
+    ``sum_{i>r} lambda_i / n``: no operator of rank r leaves less. Without centring ``H`` is the identity and
+    the mean is zero.
 
     References
     ----------
@@ -107,7 +130,20 @@ class FullKPCA(OperatorEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Find the components of ``X`` (for a precomputed kernel, of its kernel matrix)."""
+        """Find the components of ``X`` (for a precomputed kernel, of its kernel matrix).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = check_center(self.center, {False: None, True: "mean", "mean": "mean"})
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         self.eigenvalues_, self.eigenvectors_, self.operator_, total = kpca(

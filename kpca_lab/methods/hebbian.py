@@ -40,51 +40,62 @@ class HebbianKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int, default=None
         Number of components; 10 by default, fewer where the rank of the kernel matrix is lower.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    gain : {"smd", "et", "constant"}
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    gain : {"smd", "et", "constant"}, default="smd"
         "constant": ``eta = eta0`` (KHA). "et": ``eta_i = eta0 (|lambda| / lambda_i) tau / (t + tau)`` with
         the estimates ``lambda_i = |K' a_i| / |a_i|`` renewed in each pass (KHA/et). "smd": the latter
         times ``exp(rho_i)``, which stochastic meta-descent adapts (KHA-SMD, see Notes).
-    eta0 : float
+    eta0 : float, default=0.3
         Gain in units of the inverse mean of ``k'(x, x)``, so that it does not depend on the kernel's scale.
         If the iteration diverges it starts again with a quarter of the gain, see ``eta0_``.
-    tau : float, optional
+    tau : float, default=None
         Number of steps ``t`` after which the gains have fallen to a half; 20 passes by default.
-    meta_gain, memory : float
+    meta_gain, memory : float, default=0.3, 0.99
         The ``mu`` and ``xi`` of stochastic meta-descent.
-    max_iter : int
+    max_iter : int, default=200
         Limit of the passes over the samples, each in a new random order.
-    tol : float
+    tol : float, default=0.0002
         Stop when a pass changes the components, together, by less than this share of their length. With 0
         all passes are taken; otherwise a ConvergenceWarning tells when they were not enough.
-    orthonormalize : bool
+    orthonormalize : bool, default=False
         The rows of ``A`` are orthonormal in feature space only in the limit, and by default the operator has
         them as they are. True: an orthonormal basis of their span, turned to the principal axes in it.
-    center : bool or "mean"
+    center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Start of ``A`` and order of the samples.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     eigenvalues_ : ndarray of shape (n_components,)
         Estimates ``lambda_i`` of the largest eigenvalues of the (centred) kernel matrix; after
         ``orthonormalize`` the Ritz values.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``.
     n_iter_ : int
+        Number of passes or iterations that were taken.
     converged_ : bool
         Whether ``tol`` ended the iteration.
     eta0_ : float
         The gain that was used.
+
+    See Also
+    --------
+    FullKPCA : The limit that the iteration goes to.
+    IncrementalKPCA : Updates by chunks, without gains to choose.
 
     Notes
     -----
@@ -158,7 +169,20 @@ class HebbianKPCA(OperatorEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Pass over the samples until the components settle."""
+        """Pass over the samples until the components settle.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
         self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if center else 1)

@@ -27,43 +27,49 @@ class IncrementalKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int, default=None
         Number of components kept after each update; all with a non-zero eigenvalue by default.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS` but "precomputed", or a function of two rows.
         The pre-images need one of the first three.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    batch_size : int
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    batch_size : int, default=30
         Number of samples in each update by ``fit``.
-    compression : {"preimages", "select", None}
+    compression : {"preimages", "select", None}, default="preimages"
         How the reduced set is found: iterated pre-images of components and mean, as in the paper; those of
         the points at hand that represent components and mean best, which is faster and serves any
         kernel; or not at all, which keeps all samples and is exact.
-    n_preimages : int
+    n_preimages : int, default=10
         Points allowed for each component and for the mean: a reduced set is found when there are more
         than ``(n_components + 1) * n_preimages`` points, and has at most as many.
-    preimage_tol, preimage_max_iter : float, int
+    preimage_tol, preimage_max_iter : float, int, default=0.001, 10
         Each search for a pre-image ends when its step falls below ``preimage_tol`` times the spread of
         the points, or after ``preimage_max_iter`` steps.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     eigenvalues_ : ndarray of shape (n_components,)
         Squares of the singular values: without compression, eigenvalues of the centred kernel matrix.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         ``eigenvalues_`` over the number of samples seen, and their shares of ``total_variance_``.
     n_samples_seen_ : int
+        Number of samples fitted so far.
     n_points_ : int
         Number of points that components and mean are written over.
 
-    References
-    ----------
-    .. [1] T.-J. Chin, D. Suter, "Incremental kernel PCA for efficient non-linear feature extraction",
-       BMVC (2006).
+    See Also
+    --------
+    SubsetKPCA : ``partial_fit`` over a basis that stays what it is, much faster.
+    sklearn.decomposition.IncrementalPCA : The linear method.
 
     Notes
     -----
@@ -72,6 +78,11 @@ class IncrementalKPCA(OperatorEstimator):
     closest to them.
 
     The kernel's origin (see :mod:`kpca_lab.kernels`) is the mean of the first chunk and stays there.
+
+    References
+    ----------
+    .. [1] T.-J. Chin, D. Suter, "Incremental kernel PCA for efficient non-linear feature extraction",
+       BMVC (2006).
 
     Examples
     --------
@@ -116,7 +127,20 @@ class IncrementalKPCA(OperatorEstimator):
     _accepts_sparse = False
 
     def fit(self, X, y=None):
-        """Forget what was learned, and learn from ``X`` in chunks of ``batch_size``, in their order."""
+        """Forget what was learned, and learn from ``X`` in chunks of ``batch_size``, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         if not _is_count(self.batch_size):
             raise ValueError(f"batch_size must be an integer >= 1, got {self.batch_size!r}.")
         self._check_parameters()
@@ -127,7 +151,20 @@ class IncrementalKPCA(OperatorEstimator):
         return self._keep(state)
 
     def partial_fit(self, X, y=None):
-        """Learn from one chunk of further samples."""
+        """Learn from one chunk of further samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The new samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._check_parameters()
         first = not hasattr(self, "_state")
         samples, kernel = self._start(X, reset=first)

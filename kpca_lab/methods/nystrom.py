@@ -23,31 +23,36 @@ class NystromKPCA(BasisEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9); all with a
         non-zero eigenvalue by default.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    n_basis : int, float or "auto"
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    n_basis : int, float or "auto", default="auto"
         Number of samples in the subset, or their share of all samples; by default ``10 sqrt(n)`` of ``n``
         samples, see :func:`kpca_lab.methods.basis.basis_size`.
-    selector : str or object
+    selector : str or object, default="random"
         How they are chosen, see :mod:`kpca_lab.selectors`.
-    basis : array-like, optional
+    basis : array-like, default=None
         Sample numbers or points to use instead of ``n_basis`` and ``selector``.
-    center : bool or "basis"
+    center : bool or "basis", default=True
         Whether to subtract the mean of the subset in feature space. (The mean of all samples would
         take all n^2 kernel values.)
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the selector.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     eigenvalues_ : ndarray of shape (n_components,)
         Approximate eigenvalues of the whole kernel matrix.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -56,7 +61,14 @@ class NystromKPCA(BasisEstimator):
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Approximate eigenvectors of it.
     basis_ : ndarray of shape (n_basis, n_features)
+        The basis points.
     basis_indices_ : ndarray of shape (n_basis,) or None
+        Their numbers, where they are samples.
+
+    See Also
+    --------
+    SubsetKPCA : The best components in the span of the same subset.
+    sklearn.kernel_approximation.Nystroem : Features; followed by PCA it equals SubsetKPCA.
 
     References
     ----------
@@ -74,7 +86,20 @@ class NystromKPCA(BasisEstimator):
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Find the components of the subset and extend them to all samples."""
+        """Find the components of the subset and extend them to all samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         centroid = check_center(self.center, {False: None, True: "basis", "basis": "basis"})
         center = centroid is not None
         samples, kernel = self._start(X)

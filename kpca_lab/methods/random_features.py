@@ -31,13 +31,13 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they must explain, such as 0.9; all with a
         non-zero eigenvalue by default.
     kernel : {"rbf", "laplacian"}, default="rbf"
         The frequencies are normal with variance ``2 gamma`` for the Gaussian kernel, and Cauchy variables
         of scale ``gamma`` for the Laplacian one.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
     n_random_features : int, default=500
         Number of features, two for each frequency; an odd number counts as the next even one.
@@ -46,7 +46,7 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         error of the kernel. For the Gaussian kernel only.
     center : bool, default=True
         Whether to subtract the mean of the features.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the frequencies.
 
     Attributes
@@ -60,10 +60,15 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Shares of the total variance of the features.
     total_variance_ : float
+        Mean squared length of the samples' features, less their mean if centred.
     frequencies_ : ndarray of shape (n_features, n_random_features / 2)
+        The random frequencies.
     gamma_ : float
+        The width that was used.
     n_components_ : int
+        Number of components found.
     n_samples_seen_ : int
+        Number of samples fitted so far.
 
     See Also
     --------
@@ -113,11 +118,14 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
+            Training samples.
+        y : None
+            Ignored.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         center = check_center(self.center, {False: None, True: "mean"})
         n_frequencies = self._check_parameters()
@@ -211,6 +219,7 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples to project.
 
         Returns
         -------

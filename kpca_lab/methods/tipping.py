@@ -51,34 +51,40 @@ class TippingKPCA(OperatorEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float or None, default=None
         Number of components, or the share of the variance that they are to explain (0.9); as many as the
         weighted samples span by default.
-    kernel : str or callable
+    kernel : str or callable, default="rbf"
         A name of :data:`kpca_lab.kernels.KERNELS`, which are scikit-learn's, or a function of two rows.
-    gamma : float, "scale", "median" or None
+    gamma : float, "scale", "median" or None, default=None
         Width of the kernel, see :func:`kpca_lab.widths.resolve_gamma`; ``1 / n_features`` by default.
-    degree, coef0, kernel_params
-        Further parameters of the kernel, as in scikit-learn.
-    noise_variance : float, optional
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    noise_variance : float, default=None
         The fixed ``s2``. If not given, it is found such that ``n_basis`` weights are not zero.
-    n_basis : int or float
+    n_basis : int or float, default="auto"
         Wanted number of non-zero weights, or their share of the samples, if ``noise_variance`` is None.
         The number is a step function of ``s2``, so it is met as closely as bisection over ``log s2`` can.
-    update : {"scoring", "fast", "em"}
+    update : {"scoring", "fast", "em"}, default="scoring"
         How the likelihood is climbed, see Notes.
-    max_iter : int
+    max_iter : int, default=1000
         Limit of the iterations, for each ``s2`` tried.
-    tol : float
+    tol : float, default=0.001
         Stop when no non-zero weight has a relative gradient ``|q_i / s_i - 1|`` above this (see Notes).
-    center : bool or "mean"
+    center : bool or "mean", default=False
         Whether to subtract the mean of the samples in feature space. The components are then expansions
         over all samples, since the mean is one.
 
     Attributes
     ----------
     operator_ : FeatureOperator
+        The components and what is subtracted, as an operator in feature space.
     weights_ : ndarray of shape (n_samples,)
+        Weight of each sample, zero for most.
     basis_indices_ : ndarray of shape (n_basis,)
         The samples with a non-zero weight.
     noise_variance_ : float
@@ -90,6 +96,12 @@ class TippingKPCA(OperatorEstimator):
     log_likelihood_ : ndarray of shape (n_iter + 1,)
         Before each iteration and at the end, without the terms that do not depend on the weights.
     n_iter_ : int
+        Number of passes or iterations that were taken.
+
+    See Also
+    --------
+    ElasticNetKPCA : Sparse components by penalties.
+    SubsetKPCA : Components over few samples that are not found by a likelihood.
 
     Notes
     -----
@@ -156,7 +168,20 @@ class TippingKPCA(OperatorEstimator):
         self.center = center
 
     def fit(self, X, y=None):
-        """Find the weights of the samples, and the components of the weighted ones."""
+        """Find the weights of the samples, and the components of the weighted ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; with ``kernel="precomputed"``, their kernel matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         center = bool(check_center(self.center, {False: None, True: "mean", "mean": "mean"}))
         self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if center else 1)

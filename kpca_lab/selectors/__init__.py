@@ -71,7 +71,18 @@ SELECTORS = {
 
 
 def get_selector(selector):
-    """A selector by name, or the object itself if it has a ``select`` method."""
+    """A selector by name, or the object itself if it has a ``select`` method.
+
+    Parameters
+    ----------
+    selector : str or object
+        A key of :data:`SELECTORS`, or a selector.
+
+    Returns
+    -------
+    object
+        Has a method ``select``.
+    """
     if isinstance(selector, str) and selector in SELECTORS:
         return SELECTORS[selector]()
     if hasattr(selector, "select") and not isinstance(selector, type):

@@ -54,7 +54,7 @@ if __name__ == "__main__":
     fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(3, 2))
     names = {1: ["one worker"], 2: ["the first of two", "the second of two"]}
     for n_workers, stream in streams.items():
-        sums = [task for task in stream if task["key"].startswith("_part")]
+        sums = [task for task in stream if str(task["key"]).startswith("_part")]
         zero = min(task["startstops"][0]["start"] for task in sums)
         for label, worker in zip(names[n_workers], sorted({task["worker"] for task in sums})):
             spans = [span for task in sums if task["worker"] == worker for span in task["startstops"]]

@@ -33,6 +33,7 @@ def load_results(
         ``"paper/<paper>"``, ``"paper/<paper>/<item>"``, ``"quick/custom"`` for runs of one's own,
         ``"quick/leaderboard"``. All there are by default.
     results_dir : path, default="results"
+        The folder that has them.
     failed : bool, default=False
         Whether to keep rows without a value: of jobs that failed or were over a limit.
     **filters

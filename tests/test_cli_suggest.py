@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
+from kpca_lab.advice.budget import Budget
 from kpca_lab.cli import suggest
 from kpca_lab.cli.main import main
 
@@ -104,3 +107,13 @@ def test_ctrl_c_prints_the_best_so_far(table):
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "interrupted" in out and "model = " in out
+
+
+def test_the_budget_counts_the_start_of_the_process(monkeypatch):
+    assert suggest._spent_starting() == 0.0  # the tests do other things
+    if not Path("/proc/self/stat").is_file():
+        pytest.skip("this system does not tell when a process was started")
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/kpca-lab", "suggest"])
+    expected = time.time() - psutil.Process().create_time()
+    assert suggest._spent_starting() == pytest.approx(expected, abs=2)
+    assert Budget(10, before=4).left() == pytest.approx(6, abs=0.5)

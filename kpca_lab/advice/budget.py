@@ -21,12 +21,16 @@ class Budget:
     seconds : float
     clock : callable, default time.perf_counter
         Returns the time in seconds.
+    before : float, default 0
+        Seconds that are spent already.
     """
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, seconds: float, clock: Callable[[], float] = time.perf_counter, before: float = 0.0
+    ) -> None:
         self.seconds = float(seconds)
         self._clock = clock
-        self._start = clock()
+        self._start = clock() - before
 
     @property
     def spent(self) -> float:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,12 @@ def measuring(task: Task, table: Table, budget: Budget) -> Callable[[Candidate, 
             error = error_of(model, scores, n_rows)
             return Measured(n_rows, seconds, error, None if labels is None else _score(scores, labels))
 
-    threadpool_info()  # the first call is slow, and would count for whoever uses it first
+    # The first calls and imports are slow, and would count for whoever comes first; an import must not be
+    # stopped in the middle either.
+    threadpool_info()
+    if labels is not None:
+        import_module("sklearn.model_selection")
+        import_module("sklearn.neighbors")
     _warm_up(table.X, task)
     return measure
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from kpca_lab.suite.errors import ConfigError
+from kpca_lab.suite.leaderboard.advised import write_comparison
 from kpca_lab.suite.leaderboard.contest import hold
 from kpca_lab.suite.leaderboard.field import events, read_rules
 from kpca_lab.suite.leaderboard.publish import publish
@@ -29,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
     folder = root / "leaderboard"
     try:
         rules = read_rules(chosen.profile)
-        contest = hold(events(chosen.profile, str(root), only=chosen.only), force=chosen.force)
+        field = events(chosen.profile, str(root), only=chosen.only)
+        contest = hold(field, force=chosen.force)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -44,7 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
         print("error: nothing was measured", file=sys.stderr)
         return 1
     command = f"make leaderboard PROFILE={chosen.profile}"
-    said = publish(folder, results_table(contest.attempts), chosen.profile, rules, command)
+    table = results_table(contest.attempts)
+    if chosen.suggest:
+        for row in write_comparison(folder, field, table, rules["suggest_seconds"], force=chosen.force):
+            print(f"{row['dataset']}: {row['suggested']}, {row['above_best']:+.2%} from the best", flush=True)
+    said = publish(folder, table, chosen.profile, rules, command)
     if chosen.profile == KEPT and not chosen.only:
         origin = (
             f"From the `{KEPT}` profile of the leaderboard (`{command}`, which also writes this part). "
@@ -66,5 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", default="quick", help="one of conf/leaderboard.yaml: quick, full")
     parser.add_argument("--only", action="append", metavar="DATASET", help="may be given more than once")
     parser.add_argument("--force", action="store_true", help="compute again what is done")
+    parser.add_argument(
+        "--suggest", action="store_true", help="compare what kpca_lab.suggest suggests with the best, too"
+    )
     parser.add_argument("--results-dir", default="results")
     return parser

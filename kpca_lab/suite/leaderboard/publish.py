@@ -6,6 +6,7 @@ import pandas as pd
 
 from kpca_lab.suite.files import csv_for_spreadsheets, read_json, write_atomically
 from kpca_lab.suite.leaderboard import aggregates, plots, words
+from kpca_lab.suite.leaderboard.advised import advised_table
 from kpca_lab.suite.leaderboard.page import picture, render_page
 from kpca_lab.suite.leaderboard.results import write_table
 from kpca_lab.suite.render.figures import save
@@ -55,6 +56,8 @@ def publish(folder: Path, table: pd.DataFrame, profile: str, rules: dict, comman
         for size in sorted(sizes, key=lambda size: (size != middle, size))
     }
     tables["fronts"] = words.fronts_table(points)
+    if (folder / "suggest.csv").is_file():
+        tables["suggest"] = advised_table(pd.read_csv(folder / "suggest.csv", dtype={"best_m": "Int64"}))
     for name, entry in tables.items():
         write_atomically(folder / f"{name}.md", to_markdown(entry).encode())
     pictures = _draw(folder, runs, summaries, points, middle)

@@ -1,0 +1,58 @@
+"""Suggestions beside the best of the leaderboard."""
+
+import pandas as pd
+import pytest
+
+from kpca_lab.suite.leaderboard import advised
+from kpca_lab.suite.leaderboard.field import events
+from kpca_lab.suite.leaderboard.results import KEYS
+from kpca_lab.suite.measure.evaluate import evaluate
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A small data set, and what full kernel PCA does on it."""
+    (event,) = events("quick", str(tmp_path_factory.mktemp("results")), only=["artificial2d"])
+    attempts = {(entrant.name, size): job for entrant, size, job in event.jobs(0)}
+    rows = {row["metric"]: row["value"] for row in evaluate(attempts["full", None]).rows}
+    key = ["artificial2d", 240, 2, "full", "", None, 0, "done"]
+    measures = ["residual_outside_scores", "runtime"]
+    table = pd.DataFrame([[*key, *(rows[name] for name in measures)]], columns=[*KEYS, *measures])
+    return event, table.astype({"m": "Int64"})
+
+
+def test_a_suggestion_is_within_five_per_cent_of_the_best_and_never_below_full_kernel_pca(small, tmp_path):
+    event, table = small
+    (found,) = advised.write_comparison(tmp_path, [event], table, 5.0)
+    assert -1e-6 < found["above_best"] <= advised.ALLOWED
+    assert found["best"] == "full"
+    assert "1 of 1 data sets" in (tmp_path / "suggest.md").read_text()
+
+
+def test_what_was_compared_is_kept_unless_the_budget_changes(small, tmp_path, monkeypatch):
+    event, table = small
+    asked = []
+
+    def pretend(event, table, seconds):
+        asked.append(seconds)
+        row = {
+            "dataset": event.name,
+            "n": 240,
+            "d": 2,
+            "budget": seconds,
+            "suggested": "FullKPCA",
+            "seconds": 1.0,
+        }
+        best = {"best": "full", "best_m": None, "best_seconds": 1.0, "best_error": 0.25}
+        return {**row, "error": 0.3, **best, "above_best": 0.2}
+
+    monkeypatch.setattr(advised, "compare", pretend)
+    for seconds in (5.0, 5.0, 9.0):
+        list(advised.write_comparison(tmp_path, [event], table, seconds))
+    assert asked == [5.0, 9.0]
+    assert "0 of 1 data sets" in (tmp_path / "suggest.md").read_text()
+
+
+def test_nothing_is_compared_where_nobody_was_as_fast(small):
+    event, table = small
+    assert advised.compare(event, table.assign(runtime=100.0), 5.0) is None

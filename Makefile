@@ -31,11 +31,11 @@ setup: $(VENV)/.installed ## Make the environment (other targets do it themselve
 
 .PHONY: test
 test: setup ## Run all tests
-	$(RUN) -m pytest -n 2
+	$(RUN) -m pytest -n 2 --dist worksteal
 
 .PHONY: test-oldest
 test-oldest: $(OLDEST)/.installed ## Run all tests with the oldest packages that pyproject.toml allows
-	$(OLDEST)/bin/python -m pytest -n 2
+	$(OLDEST)/bin/python -m pytest -n 2 --dist worksteal
 
 .PHONY: lint
 lint: setup ## Check style, format, layers and types

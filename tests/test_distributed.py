@@ -19,13 +19,9 @@ X = np.random.default_rng(0).standard_normal((N_CHUNKS * ROWS, 4))
 
 
 @pytest.fixture(scope="module")
-def client():
-    """A cluster of two processes, which is not that of this process: none of the tests finds it by itself."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+def client(cluster):
+    """A client that is not that of this process: none of the tests finds it by itself."""
+    with distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
 

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -22,24 +21,6 @@ from kpca_lab.suite.engine.plan import make_plan
 from kpca_lab.suite.engine.runner import run
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dist")
-
-HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two processes with one thread each, which know the estimators of the tests."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, sys.path)])
-    options = {"dashboard_address": None, "memory_limit": 0, "silence_logs": 50}
-    try:
-        with distributed.LocalCluster(2, threads_per_worker=1, processes=True, **options) as cluster:
-            yield cluster
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 @pytest.fixture(scope="module")

@@ -93,11 +93,11 @@ def test_other_launchers_give_the_same(launcher, cli, tmp_path):
     assert not code and "2 jobs computed, 0 done before" in err
     records = read_records(path)
     assert set(zip(records["method"], records["status"])) == {("subset", "done"), ("reduced", "done")}
-    code, _, err = cli(*words, "seed=0,1")
-    assert not code and "2 jobs computed, 2 done before" in err
-    assert read_records(path)["job"].nunique() == 4
-    code, _, err = cli(*words[:2], "method=subset", "methods.subset.target=engine_probe.Failing", "seed=0,1")
+    targets = "kpca_lab.SubsetKPCA,engine_probe.Failing"
+    code, _, err = cli(*words[:2], "method=subset", f"methods.subset.target={targets}", "seed=0,1")
     assert code == 1 and "this method always fails" in err and "2 failures" in err
+    assert "1 job computed, 2 failed, 1 done before" in err
+    assert read_records(path)["job"].nunique() == 5
 
 
 def test_jobs_of_slurm_compose_and_those_of_submitit_run(cli, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """The identity of a job: what determines its values, and nothing else."""
 
+import importlib
+import itertools
 import os
 import re
 import shutil
@@ -10,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from kpca_lab.suite.config.composing import compose_many
-from kpca_lab.suite.engine import code_identity
 from kpca_lab.suite.engine.code_identity import OUTSIDE, code_version, definitions_used
 from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.engine.plan import make_plan
@@ -24,22 +25,22 @@ MOVED = {
     "experiments/common/stated.py": "experiments/common/texts.py",
 }
 
+# What is known of a module is kept by its name, so each is new.
+NUMBERS = itertools.count()
+
 
 @pytest.fixture
 def version_of(tmp_path, monkeypatch):
     """The version of ``used`` in a module with the given text, and its definitions."""
     monkeypatch.syspath_prepend(tmp_path)
-    forgets = (code_identity._parse, code_identity._source, code_identity.code_version)
 
-    def version(text, module="version_probe"):
+    def version(text, module=None):
+        module = module or f"version_probe_{next(NUMBERS)}"
         (tmp_path / f"{module}.py").write_text(text)
-        for cached in forgets:
-            cached.cache_clear()
+        importlib.invalidate_caches()
         return code_version(f"{module}.used")
 
-    yield version
-    for cached in forgets:
-        cached.cache_clear()
+    return version
 
 
 TEXT = """from kpca_lab import linalg
@@ -82,7 +83,7 @@ def test_the_code_version_follows_what_is_used_and_nothing_else(version_of):
         TEXT.replace("def helper(x=1)", "def helper(x=2)"),
     ):
         assert version_of(other) != first
-    version_of(TEXT.replace("return FACTOR", "return residuals_by_rank"))
+    version_of(TEXT.replace("return FACTOR", "return residuals_by_rank"), "version_probe")
     names = definitions_used("version_probe.used")
     assert "version_probe.helper" in names and "kpca_lab.operator.FeatureOperator" in names
     assert "kpca_lab.classify.residuals_by_rank" in names, "imported inside a function"

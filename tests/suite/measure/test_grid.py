@@ -27,7 +27,7 @@ DATASETS = sorted(
 )
 
 
-# Sixty samples can be too few for the elastic net.
+# Forty samples can be too few for the elastic net.
 @pytest.mark.filterwarnings("ignore:No coefficient is left")
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_method_runs_on_every_data_set(dataset):
@@ -36,8 +36,8 @@ def test_every_method_runs_on_every_data_set(dataset):
             f"dataset={dataset}",
             f"method=[{','.join(METHODS)}]",
             "selector=random",
-            "n_train=60",
-            "n_basis=12",
+            "n_train=40",
+            "n_basis=8",
             "n_components=2",
             "metric=[empirical_error,distance,residual_outside_scores]",
         ]

@@ -54,10 +54,10 @@ def _write_scoreboard(folder, number):
     printed = published[rng.random(len(published)) < 0.8]
     spread = printed["sd"].fillna(0.02 * printed["value"].abs()).fillna(0.1)
     ours = printed["value"] + spread * rng.choice([0, 0.1, -0.8, 0.8, -4, 4], len(printed))
-    found = [cells_frame("", [])]
+    found = {}
     for cell, value, sd in zip(printed.itertuples(), ours, spread):
-        found.append(cells_frame(cell.paper, [Cell(cell.table, cell.row, cell.column, value, sd, 10)]))
-    cells = pd.concat(found[1:], ignore_index=True)
+        found.setdefault(cell.paper, []).append(Cell(cell.table, cell.row, cell.column, value, sd, 10))
+    cells = pd.concat([cells_frame(paper, own) for paper, own in found.items()], ignore_index=True)
     cells.loc[cells.index[::50], ["readings", "as_described"]] = [3, 1.0]
     write_scoreboard(folder, build_scoreboard(published, cells))
 

@@ -28,6 +28,7 @@ from kpca_lab.suite.render.tables import published_table
 __all__ = ["Profile", "paper_section", "share"]
 
 NOUNS = {kind: kind for kind in KINDS} | {"derived": "derived number", "calibrated": "calibrated number"}
+MOST_ROWS = 12  # of a table in the notes; longer ones are on the report page
 SHOWN = ("result", "calibrated")  # kinds of numbers whose tables are printed side by side
 
 
@@ -51,7 +52,7 @@ def share(part, whole) -> str:
 
 def paper_section(profile: Profile, name: str) -> list[Block]:
     """The section on the paper of that name."""
-    notes = from_markdown(papers()[name].notes, 3, f"notes-{name}", deepest=2)
+    notes = from_markdown(papers()[name].notes, 3, f"notes-{name}", deepest=2, most_rows=MOST_ROWS)
     first = next((place for place, block in enumerate(notes) if isinstance(block, Heading)), 1)
     claims = [row for row in profile.claims if row["paper"] == name]
     claims = [row | {"number": f"C{place}"} for place, row in enumerate(claims, 1)]
@@ -73,14 +74,17 @@ def paper_section(profile: Profile, name: str) -> list[Block]:
 
 
 def _claimed(claims) -> list[Block]:
-    rows = []
-    for row in claims:
-        limit = {"ours": " The limit is ours.", "of the text": " The limit is the text's."}.get(
-            row["limit"], ""
-        )
-        identity = " An identity." if row["kind"] == "identity" else ""
-        rows.append([row["number"], row["statement"] + limit + identity, row["where"]])
-    return [Table("", ["", "statement", "where"], rows, [True] * 3)] if rows else []
+    limits = {"of the text": "the text's"}
+    rows = [
+        [
+            row["number"],
+            row["statement"],
+            "identity" if row["kind"] == "identity" else limits.get(row["limit"], row["limit"]),
+            row["where"],
+        ]
+        for row in claims
+    ]
+    return [Table("", ["", "statement", "limit", "where"], rows, [True] * 4)] if rows else []
 
 
 def _held(claims) -> list[Block]:
@@ -225,7 +229,7 @@ def _cost(profile, name, records) -> list[Block]:
         ),
         Table(
             "",
-            ["item", "jobs", "measurements", "time", "seeds", "divisions"],
+            ["item", "jobs", "rows", "time", "seeds", "divisions"],
             rows,
             [True] + [False] * 3 + [True] * 2,
         ),

@@ -34,9 +34,16 @@ _COMMANDS |= {"sup": r"\textsuperscript", "sub": r"\textsubscript"}
 _HEADINGS = {1: "section", 2: "subsection", 3: "subsubsection"}
 # words may be cut here, which LaTeX does not do by itself
 _BREAKS = re.compile(r"(?<=[/_=,])(?=[^\s/_=,)])|(?<=[a-z]\.)(?=[a-z])")
-# about how wide letters are in the type of the tables, in points
-_POINTS = dict.fromkeys("mwMW@%±≈✗×=~<>", 7.0) | dict.fromkeys('cfrstz()-"', 3.5)
-_POINTS |= dict.fromkeys("ijl.,:;'|!/ []", 2.9)
+# how wide letters are in the type of the tables, in points; others are like small letters
+_WIDTHS = {
+    2.7: "!',.:;[]il|fj",
+    3.3: ' -I"',
+    3.6: "()trs",
+    4.4: "cez?$*/0123456789\\`ago{}",
+    6.2: "ZLFEPBCTw",
+}
+_WIDTHS |= {6.9: "RAHNUVXY_DK&+<=>@OQG±≈~×✗–−", 7.3: "#%m", 8.7: "MW"}
+_POINTS = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
 
 
 def render_tex(article) -> str:
@@ -155,8 +162,8 @@ def _guarded(text: str) -> str:
 
 
 def _points(text: str) -> float:
-    """About how wide a text is in the type of the tables, rather too much than too little."""
-    return sum(_POINTS.get(letter, 6.2 if letter.isupper() else 4.4) for letter in text)
+    """How wide a text is in the type of the tables, rather too much than too little."""
+    return sum(_POINTS.get(letter, 4.8) for letter in text)
 
 
 def _column(table: Table, place: int) -> list[str]:
@@ -226,7 +233,7 @@ def _widths(table: Table) -> list[float | None]:
 def _is_narrow(table: Table) -> bool:
     """Whether two of the kind fit beside each other."""
     width = sum(_natural(table)) + GAP * len(table.headings)
-    return width < 0.48 * LINE and len(table.rows) <= MOST_BESIDE and not table.notes
+    return width < 0.5 * LINE and len(table.rows) <= MOST_BESIDE and not table.notes
 
 
 def _halves(table: Table) -> list[Table]:

@@ -87,8 +87,10 @@ def plain(text: str) -> Spans:
     return tuple(span for span in spans if span.text)
 
 
-def from_markdown(text: str, level: int, name: str, deepest: int = 6) -> list[Block]:
-    """Markdown as blocks.
+def from_markdown(
+    text: str, level: int, name: str, deepest: int = 6, most_rows: int | None = None
+) -> list[Block]:
+    """Markdown as blocks; tables without rows are left out.
 
     Parameters
     ----------
@@ -99,6 +101,8 @@ def from_markdown(text: str, level: int, name: str, deepest: int = 6) -> list[Bl
         What the names of headings begin with.
     deepest : int, default=6
         Parts under headings with more signs ``#`` than that are left out.
+    most_rows : int, optional
+        Tables with more rows are left out, with a line that says so.
 
     Returns
     -------
@@ -118,7 +122,13 @@ def from_markdown(text: str, level: int, name: str, deepest: int = 6) -> list[Bl
                 blocks.append(Heading(level + signs - 2, words, f"{name}-{slug(words)}"))
         elif not left_out:
             blocks += _block(node)
-    return blocks
+    return [_shortened(block, most_rows) for block in blocks]
+
+
+def _shortened(block: Block, most_rows: int | None) -> Block:
+    if most_rows is None or not isinstance(block, Table) or len(block.rows) <= most_rows:
+        return block
+    return Paragraph(plain(f"(A table of {len(block.rows)} lines is in the notes.)"))
 
 
 def _block(node) -> list[Block]:
@@ -130,7 +140,8 @@ def _block(node) -> list[Block]:
         ]
         return [Bullets(tuple(entries))]
     if node.type == "table":
-        return [_table(node)]
+        table = _table(node)
+        return [table] if table.rows else []
     if node.type in ("code_block", "fence"):
         return [Paragraph((Span(node.content.strip(), "code"),))]
     return []

@@ -132,4 +132,7 @@ def test_notes_become_blocks_with_powers_and_indices():
     assert ("em", "and") in kinds and kinds[-1] == ("sup", "-5.1")
     assert one == Heading(3, "One", "n-one") and two.name == "n-two" and len(entries.entries) == 2
     assert (table.headings, table.rows, table.left) == (["a", "b"], [["D^2", "c"]], [True, False])
+    assert from_markdown(text, 3, "n", 2, most_rows=0)[-1] == Paragraph(
+        plain("(A table of 1 lines is in the notes.)")
+    )
     assert [span.text for span in plain("swiss_roll_hole x_1")] == ["swiss_roll_hole x", "1"]

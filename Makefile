@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PROFILE ?= quick
+BENCH ?= full
 VENV := .venv
 OLDEST := .venv-oldest
 RUN := $(VENV)/bin/python
@@ -49,8 +50,9 @@ fuzz: setup ## Try 5000 random cases: each must end in a result or in an error t
 	$(RUN) scripts/fuzz.py --cases 5000
 
 .PHONY: bench
-bench: setup ## Measure speed against named peers; writes results/bench/
-	$(RUN) scripts/bench.py
+bench: setup ## Measure speed, memory and error beside named peers (BENCH=quick|full, ONLY=); writes results/bench/
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt nystrompca || echo 'nystrompca cannot be installed'
+	$(RUN) -m scripts.bench $(if $(filter quick,$(BENCH)),--quick) $(foreach item,$(ONLY),--only $(item))
 
 .PHONY: torture
 torture: setup ## Kill, fill, damage and overload runs of the suite, and count what is lost (nothing)

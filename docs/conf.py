@@ -26,7 +26,7 @@ extensions = [
     "generated",
     "checked",
 ]
-exclude_patterns = ["_build", "gallery", "_generated/*.rst", "_generated/extra"]
+exclude_patterns = ["_build", "gallery", "_generated/[!n]*"]  # all but the notes are pieces of pages
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"

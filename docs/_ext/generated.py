@@ -1,5 +1,6 @@
 """What the pages show of committed results is written here while the site is built; no number is typed in."""
 
+import csv
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,9 @@ DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 INTO = DOCS / "_generated"
 EXTRA = INTO / "extra"
-GAP = """![Error and floor over the size of the basis on three data sets](/_generated/gap.png)
+GAP = """:::{container} wide
+![Error and floor over the size of the basis on three data sets](/_generated/gap.png)
+:::
 
 *The error of full kernel PCA must lie in the shaded band, and does; the band closes as the basis grows.
 Rank 20, bases by K-means, Gaussian kernel with `gamma="median"`
@@ -58,9 +61,16 @@ def reproduced() -> str:
 
 
 def bench() -> str:
-    """The table that ``make bench`` wrote."""
-    path = ROOT / "results" / "bench" / "bench.md"
-    return path.read_text(encoding="utf-8") if path.is_file() else "Run `make bench` first.\n"
+    """What ``make bench`` measured beside peers, in short."""
+    path = ROOT / "results" / "bench" / "bench.csv"
+    if not path.is_file():
+        return "Run `make bench` first.\n"
+    lines = ["| what | ours | beside | ratio |", "|---|---|---|--:|"]
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            what = row["what"] + (" (memory)" if "B" in row["unit"] else "")
+            lines.append(f"| {what} | {row['ours']} | {row['peer']} | {float(row['ratio']):.2g} |")
+    return "\n".join(lines) + "\n"
 
 
 def write_notes() -> None:
@@ -75,7 +85,9 @@ def write_notes() -> None:
             text = path.read_text(encoding="utf-8").lstrip("#").strip()
             heading, _, rest = text.partition("\n")
             parts.append(f"## Computed: {heading.strip()}\n{rest}")
-        (INTO / f"notes-{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        # Comments of the notes are written as definitions of links, which a page may have only once.
+        lines = [line for line in "\n\n".join(parts).split("\n") if not line.startswith("[//]: #")]
+        (INTO / f"notes-{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def copy_figures() -> None:

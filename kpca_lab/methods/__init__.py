@@ -6,9 +6,10 @@ parameter                   meaning
 ``n_components``            How many components to find at most; None for all, and between 0 and 1 the
                             share of the variance that they are to explain (not in HebbianKPCA,
                             IncrementalKPCA and ElasticNetKPCA, which must know the number).
-``kernel``, ``gamma``,      The kernel, by scikit-learn's names and parameters; ``gamma`` also as a rule,
-``degree``, ``coef0``,      "scale" or "median". ``kernel_params`` are for a callable, ``gamma`` is not.
-``kernel_params``
+``kernel``, ``gamma``       The kernel and its width, by scikit-learn's names; ``gamma`` also as a rule,
+                            "scale" or "median".
+``degree``, ``coef0``       Further parameters of the polynomial and sigmoid kernels.
+``kernel_params``           Keyword arguments of a callable kernel, which gets no ``gamma``.
 ``n_basis``                 On how many samples the components are built, or on which share of them.
 ``selector``, ``basis``     How these are chosen, or which they are.
 ``center``                  What is subtracted in feature space. False: nothing. "mean": the mean of all

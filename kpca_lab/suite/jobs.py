@@ -88,6 +88,8 @@ class Job:
         parts = [self.experiment]
         if self.dataset is not None:
             parts.append(self.data_name)
+        for group in ("methods", "selectors"):  # where it is about one of them
+            parts += self.settings.get(group, ()) if len(self.settings.get(group, ())) == 1 else ()
         if self.kernel and self.kernel.get("gamma") is not None:
             gamma = self.kernel["gamma"]
             parts.append(f"gamma={gamma}" if isinstance(gamma, str) else f"gamma={gamma:g}")

@@ -54,6 +54,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL
+        or signal.getitimer(signal.ITIMER_REAL)[0] > 0
     ):
         yield
         return

@@ -1,5 +1,8 @@
 """The race, with a clock that only measurements move."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -139,3 +142,37 @@ def test_a_block_is_stopped_when_its_time_is_up_and_the_signal_is_given_back():
             pass
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_or_a_handler_of_somebody_else_is_left_alone():
+    signal = pytest.importorskip("signal")
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("no timer here")
+    signal.setitimer(signal.ITIMER_REAL, 1000)
+    try:
+        with time_limit(0.001):
+            time.sleep(0.01)
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 900
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        with time_limit(0.001):
+            time.sleep(0.01)
+        assert signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def test_in_a_thread_a_block_is_not_stopped():
+    done = []
+
+    def block():
+        with time_limit(0.001):
+            time.sleep(0.01)
+        done.append(True)
+
+    thread = threading.Thread(target=block)
+    thread.start()
+    thread.join()
+    assert done == [True]

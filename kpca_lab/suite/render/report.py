@@ -35,7 +35,7 @@ from kpca_lab.suite.render.markdown import natural_order, render_notes
 from kpca_lab.suite.render.own_runs import own_runs
 from kpca_lab.suite.render.pages import style_and_script, template_environment, template_source
 from kpca_lab.suite.render.runs import (
-    commands_of,
+    command_of,
     computing_time,
     experiments_of,
     lacking_items,
@@ -103,7 +103,7 @@ def render_report(profile_dir, runs=()) -> dict[str, str]:
         cell["shown"] = (cell["paper"], cell["table"]) in shown
     for paper in sections:
         for item in paper["printed"] + paper["computed"] + paper["figures"]:
-            item["commands"] = commands_of(paper["name"], item, profile, experiments, summary)
+            item["command"] = command_of(paper["name"], item, profile, experiments, summary)
     numbers = with_shares(counts(scoreboard, list(VERDICTS), BESIDE), board)
     claim_numbers = counts(claims, list(CLAIM_VERDICTS), ["identity"])
     templates = _Templates(profile, numbers + claim_numbers)

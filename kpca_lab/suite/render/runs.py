@@ -5,7 +5,7 @@ from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.render.markdown import natural_order
 
 __all__ = [
-    "commands_of",
+    "command_of",
     "computing_time",
     "experiments_of",
     "lacking_items",
@@ -86,16 +86,13 @@ def lacking_items(paper, summary) -> list[str]:
     return [f"{item} ({', '.join(lacking[item])})" for item in sorted(lacking, key=natural_order)]
 
 
-def commands_of(paper, item, profile, experiments, summary) -> list[str]:
-    """What makes a table or figure again: its experiment, if it is one of its own, and the writing of it."""
+def command_of(paper, item, profile, experiments, summary) -> str:
+    """What computes and writes a table or figure again."""
     make = {"table": "reproduce-tables", "figure": "reproduce-figures"}[item["kind"]]
     # the summary knows experiments without records too
-    known = {name: entry["command"] for name, entry in summary.get("experiments", {}).items()}
-    known |= {entry["name"]: entry["command"] for entry in experiments}
+    known = {*summary.get("experiments", {}), *(entry["name"] for entry in experiments)}
     name = f"{paper}/{item['item']}"
     if name not in known:
         # figure3_concrete and table1_all come from the records of figure3 and table1
-        name = next((other for other in known if name.startswith(f"{other}_")), None)
-    if name is None:
-        return [f"make {make} PROFILE={profile} ONLY={paper}"]
-    return [f"make {make} PROFILE={profile} ONLY={name}", known[name]]
+        name = max((other for other in known if name.startswith(f"{other}_")), key=len, default=paper)
+    return f"make {make} PROFILE={profile} ONLY={name}"

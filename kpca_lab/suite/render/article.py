@@ -228,10 +228,14 @@ def _versions(profile, made) -> list[Block]:
 
 def _render_html(article: Article, profile: str) -> str:
     environment = template_environment()
+
+    def rich(text):
+        return spans_to_html(plain(text))
+
     environment.filters |= {
-        "plain": lambda text: spans_to_html(plain(text)),
+        "plain": rich,
         "spans": spans_to_html,
-        "table": lambda table: to_html(table, table.title or "Table"),
+        "table": lambda table: to_html(table, table.title or "Table", text_to_html=rich),
     }
     common = style_and_script(template_source("report.css"), template_source("report.js"))
     return environment.get_template("article.html").render(article=article, profile=profile, **common)

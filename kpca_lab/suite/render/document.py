@@ -12,18 +12,29 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from markupsafe import Markup, escape
 
+from kpca_lab.suite.render.markdown import slug
 from kpca_lab.suite.render.table import Table
 
-__all__ = ["Block", "Bullets", "Heading", "Paragraph", "Picture", "Span", "Spans", "from_markdown", "plain"]
+__all__ = [
+    "Block",
+    "Bullets",
+    "Heading",
+    "Paragraph",
+    "Picture",
+    "Span",
+    "Spans",
+    "from_markdown",
+    "plain",
+    "spans_to_html",
+]
 
-HTML_TAGS = {"": "", "code": "code", "em": "em", "strong": "strong", "sup": "sup", "sub": "sub"}
 # x^2, 10^-5.1, K^(1/2); and E_emp, K_xy: one letter before it, so that names of columns are left alone
 _SCRIPTS = re.compile(r"(?<=[\w)\]])\^(\([^()]*\)|[-+]?\w+(?:\.\d+)?)|(?<![\w.])(?<=\b)([A-Za-z])_(\w+)")
 
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a line: "", "code", "em", "strong", "sup" or "sub"."""
+    """A piece of a line; its kind is "" or a tag of HTML: "code", "em", "strong", "sup" or "sub"."""
 
     text: str
     kind: str = ""
@@ -108,8 +119,6 @@ def from_markdown(
     -------
     list of blocks
     """
-    from kpca_lab.suite.render.markdown import slug
-
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "autolink", "link"])
     blocks: list[Block] = []
     left_out = False
@@ -176,8 +185,7 @@ def _spans(inline) -> Spans:
 
 def spans_to_html(spans: Iterable[Span]) -> Markup:
     """A line of text as HTML."""
-    parts = []
-    for span in spans:
-        tag = HTML_TAGS[span.kind]
-        parts.append(Markup(f"<{tag}>{escape(span.text)}</{tag}>") if tag else escape(span.text))
-    return Markup("").join(parts)
+    return Markup("").join(
+        Markup("<{0}>{1}</{0}>").format(span.kind, span.text) if span.kind else escape(span.text)
+        for span in spans
+    )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup, escape
@@ -99,7 +99,9 @@ def to_tex(table: Table) -> str:
     )
 
 
-def to_html(table: Table, label: str, places: Sequence[str] = ()) -> Markup:
+def to_html(
+    table: Table, label: str, places: Sequence[str] = (), text_to_html: Callable[[str], Markup] = escape
+) -> Markup:
     """The table and its notes as HTML, in a box that scrolls by itself and can be reached by the keyboard.
 
     Parameters
@@ -109,20 +111,22 @@ def to_html(table: Table, label: str, places: Sequence[str] = ()) -> Markup:
         What a screen reader calls the box.
     places : sequence of str
         Ids that notes may be linked to: ``notes-<paper>-<heading>`` or ``notes-<paper>``.
+    text_to_html : callable
+        What is done with headings and cells.
     """
 
     def cell(text, left):
         if left:
-            return Markup("<td>{}</td>").format(text)
+            return Markup("<td>{}</td>").format(text_to_html(text))
         number, mark = text, ""
         if table.marks and text[-2:-1] == " " and text[-1] in table.marks:
             number, mark = text[:-2], text[-1]
         # a place for the mark in every cell, so that the digits of both lines are below each other
         place = Markup('<span class="mark">{}</span>').format(mark) if table.marks else ""
-        return Markup('<td class="number">{}{}</td>').format(number, place)
+        return Markup('<td class="number">{}{}</td>').format(text_to_html(number), place)
 
     heads = Markup("").join(
-        Markup("<th{}>{}</th>").format("" if left else Markup(' class="number"'), text)
+        Markup("<th{}>{}</th>").format("" if left else Markup(' class="number"'), text_to_html(text))
         for text, left in zip(table.headings, table.left)
     )
     rows = Markup("\n").join(

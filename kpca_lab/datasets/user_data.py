@@ -224,6 +224,8 @@ def _as_labels(column: Any) -> np.ndarray:
 def _table_of_numbers(array: np.ndarray, what: str) -> np.ndarray:
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise ValueError(f"{what} is not a table of numbers but {array.dtype}, {array.shape}")
+    if not len(array):
+        raise ValueError(f"{what} has no rows")
     return array
 
 

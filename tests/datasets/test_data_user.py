@@ -253,6 +253,14 @@ def test_a_compressed_csv_file(tmp_path):
     assert load_dataset("csv", path=path).X.tolist() == [[1, 2], [3, 4]]
 
 
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_an_array_without_rows_is_refused(tmp_path, kind):
+    path, rows = tmp_path / f"none.{kind}", np.empty((0, 3))
+    np.save(path, rows) if kind == "npy" else np.savez(path, X=rows)
+    with pytest.raises(ValueError, match=r"none\..* has no rows"):
+        load_dataset(kind, path=path)
+
+
 def test_npy(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(12).reshape(4, 3))

@@ -27,6 +27,9 @@ class PoolLauncher(Launcher):
         from kpca_lab.cli.sweep import run_sweep
 
         loader, chosen = self.hydra_context.config_loader, self.config.hydra
+        optimises = not chosen.sweeper._target_.endswith(("FastSweeper", "BasicSweeper"))
+        if optimises:  # what it has found is written there
+            Path(str(chosen.sweep.dir)).mkdir(parents=True, exist_ok=True)
         if chosen.output_subdir is not None:
             for number, overrides in enumerate(job_overrides, initial_job_idx):
                 _write_configuration(self.config, loader.load_sweep_config(self.config, overrides), number)
@@ -36,7 +39,7 @@ class PoolLauncher(Launcher):
             chosen.launcher,
             verbose=bool(chosen.verbose),
         )
-        if status and chosen.sweeper._target_.endswith(("FastSweeper", "BasicSweeper")):
+        if status and not optimises:
             sys.exit(status)
         return [_returned(overrides, value) for overrides, value in zip(job_overrides, values)]
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
@@ -265,6 +266,20 @@ def test_a_sweeper_that_optimises_is_given_the_first_metric(launcher, cli, tmp_p
     assert len(tried) == 4 and {float(f"{float(gamma):.6g}"): value for gamma, value in tried.items()} == {
         float(gamma): value for gamma, value in stored.items()
     }
+
+
+@pytest.mark.filterwarnings("ignore")  # of packages that are older than Python
+def test_the_sweeper_of_optuna_finds_the_best_value_that_was_tried(cli, tmp_path):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper", reason="needs hydra-optuna-sweeper")
+    words = ["hydra/sweeper=optuna", "hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2"]
+    code, _, _ = cli("-m", *words, "kernel.gamma=interval(0.01,100)")
+    assert not code
+    (found,) = tmp_path.glob("smoke/sweeps/*/optimization_results.yaml")
+    best = yaml.safe_load(found.read_text())
+    records = read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")
+    errors = records[records["metric"] == "empirical_error"].set_index("kernel")["value"]
+    assert len(errors) == 4 and best["best_value"] == errors.min()
+    assert errors.idxmin() == f"rbf(gamma={best['best_params']['kernel.gamma']:.6g})"
 
 
 def test_nothing_is_done_again_until_something_has_changed(tmp_path, capsys, monkeypatch):

@@ -3,6 +3,7 @@ import pytest
 
 from kpca_lab.krylov import block_krylov
 from kpca_lab.linalg import (
+    choose_solver,
     fix_signs,
     numerical_rank,
     pivoted_cholesky,
@@ -35,6 +36,26 @@ def test_iterative_solver_on_clusters_and_low_rank(eigenvalues, block, rng):
     values, vectors, *_ = block_krylov(lambda V: A @ V, 120, 12, rng=rng, block=block)
     np.testing.assert_allclose(values[::-1], np.sort(eigenvalues)[::-1][:12], atol=1e-8)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-8)
+
+
+def test_iterative_solver_gives_way_where_it_converges_slowly(rng):
+    """The eigenvalues of a random matrix lie close together; only the upper triangle may be read."""
+    A = rng.standard_normal((300, 400))
+    A = A @ A.T
+    found = block_krylov(lambda V: A @ V, 300, 30, rng=rng, block=1, max_products=60)
+    assert not found.converged
+    values, vectors = top_eigenpairs(np.triu(A), 30, solver="iterative")
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:30], rtol=1e-12)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10 * values[0])
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "expected"),
+    [(300, 5, "dense"), (1000, 5, "partial"), (1000, 300, "dense"), (1500, 75, "iterative"),
+     (1500, 76, "partial"), (10000, 500, "iterative")],
+)  # fmt: skip
+def test_few_pairs_of_a_large_matrix_are_found_iteratively(n, k, expected):
+    assert choose_solver("auto", n, k) == expected
 
 
 def test_signs_do_not_depend_on_the_solver(rng):

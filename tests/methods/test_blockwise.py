@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from kpca_lab import SubsetKPCA
 from kpca_lab.metrics import empirical_error
+from kpca_lab.model_selection import choose_gamma
 from kpca_lab.row_source import BLOCK_BYTES
 from kpca_lab.rows import as_rows
 from kpca_lab.widths import resolve_gamma
@@ -79,6 +80,21 @@ def test_a_dask_array_and_parquet_are_fitted_as_an_array(tmp_path):
     agrees(model().fit(dask.from_array(X, chunks=(90, 3))), whole)
     pandas.DataFrame(X, columns=list("abc")).to_parquet(tmp_path / "X.parquet")
     agrees(model().fit(tmp_path / "X.parquet"), whole)
+
+
+@pytest.mark.parametrize("package", ["h5py", "zarr"])
+def test_array_files_are_fitted_and_transformed_as_an_array(package, tmp_path):
+    module = pytest.importorskip(package)
+    if package == "h5py":
+        stored = module.File(tmp_path / "rows.h5", "w").create_dataset("X", data=X.astype(np.uint8))
+    else:
+        stored = module.create_array(tmp_path / "rows.zarr", shape=X.shape, chunks=(90, 3), dtype="u1")
+        stored[:] = X.astype(np.uint8)
+    whole, fitted = model().fit(X.astype(float)), model().fit(stored)
+    agrees(fitted, whole)
+    np.testing.assert_allclose(fitted.transform(stored), whole.transform(X.astype(float)), atol=1e-8)
+    options = {"gammas": [1e-6, 1e-4], "n_components": 2, "cv": 2, "n_basis": 20, "max_samples": 100}
+    assert choose_gamma(stored, **options) == choose_gamma(X.astype(float), **options)
 
 
 def test_an_iterator_is_enough_for_a_basis_of_points_and_a_width():

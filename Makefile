@@ -96,7 +96,7 @@ $(VENV)/.documented: $(VENV)/.installed
 
 .PHONY: docs
 docs: $(VENV)/.documented ## Build the documentation, gallery included, into docs/_build/html
-	@rm -rf docs/api_pages docs/_generated
+	@rm -rf docs/api_pages docs/_generated docs/_build
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 .PHONY: clean

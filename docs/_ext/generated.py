@@ -18,6 +18,24 @@ GAP = """:::{container} wide
 Rank 20, bases by K-means, Gaussian kernel with `gamma="median"`
 (`results/bench/gap.csv`, by `scripts/gap_record.py`).*
 """
+GROWTH = """## Time and memory against rows
+
+The memory of kernel PCA grows with the square of the rows, that of `SubsetKPCA` not at all:
+
+:::{container} wide
+![Seconds and peak memory of fits over the number of samples](/_generated/bench_growth.png)
+:::
+
+*Each fit in a process of its own (`results/bench/growth.csv`, by `make bench`).*
+"""
+FRONTIER = """Beside other packages, the error over the time of fit and transform:
+
+:::{container} wide
+![Error over time of ours and of peers](/_generated/bench_frontier.png)
+:::
+
+*`results/bench/frontier.csv`, by `make bench`.*
+"""
 
 
 def setup(app):
@@ -36,7 +54,7 @@ def write_all() -> None:
     write_notes()
     copy_figures()
     write_gap()
-    write_memory()
+    write_growth()
     write_leaderboard()
 
 
@@ -63,13 +81,13 @@ def reproduced() -> str:
 def bench() -> str:
     """What ``make bench`` measured beside peers, in short."""
     path = ROOT / "results" / "bench" / "bench.csv"
-    if not path.is_file():
-        return "Run `make bench` first.\n"
-    lines = ["| what | ours | beside | ratio |", "|---|---|---|--:|"]
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            what = row["what"] + (" (memory)" if "B" in row["unit"] else "")
-            lines.append(f"| {what} | {row['ours']} | {row['peer']} | {float(row['ratio']):.2g} |")
+        rows = [row for row in csv.DictReader(file) if row["ratio"]]
+    rows = [row for row in rows if row.get("headline") == "True"] or rows
+    lines = ["| what | ours | beside | ratio |", "|---|---|---|--:|"]
+    for row in rows:
+        what = row["what"] + (" (memory)" if "B" in row["unit"] and "memory" not in row["what"] else "")
+        lines.append(f"| {what} | {row['ours']} | {row['peer']} | {float(row['ratio']):.2g} |")
     return "\n".join(lines) + "\n"
 
 
@@ -122,10 +140,11 @@ def write_gap() -> None:
         (INTO / f"{page}_gap.md").write_text(shown, encoding="utf-8")
 
 
-def write_memory() -> None:
-    """The figure of memory over the number of rows, from the growth records of the bench."""
-    shown = "Run `make bench` first.\n"
-    (INTO / "why_memory.md").write_text(shown, encoding="utf-8")
+def write_growth() -> None:
+    """The sections with the figures of the bench; empty where it has not drawn them."""
+    for name, text in {"growth": GROWTH, "frontier": FRONTIER}.items():
+        drawn = (ROOT / "results" / "bench" / f"{name}.png").is_file()
+        (INTO / f"why_{name}.md").write_text(text if drawn else "", encoding="utf-8")
 
 
 def write_leaderboard() -> None:

@@ -54,6 +54,7 @@ html_title = "kpca_lab"
 html_static_path = ["_static"]
 html_css_files = ["kpca_lab.css"]
 html_extra_path = ["_generated/extra"]
+html_show_search_summary = False  # it would be fetched, which browsers refuse for files
 html_show_sourcelink = False
 # Pages without pages below them need no list of these.
 ALONE = "why quickstart migrate data cluster suite leaderboard glossary contributing changelog cite"

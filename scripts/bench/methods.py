@@ -62,14 +62,13 @@ def _method(model, n, units, unit) -> list[Row]:
 
 def measure_searches(quick: bool) -> list[Row]:
     """Forward search beside the literal algorithm, and searches beside K-means."""
-    n, m = (2000, 100) if quick else (10_000, 150)
-    rows = _literal(quick)
-    selectors = ["forward"] if quick else ["forward", "forward_backward"]
-    rows += _beside_kmeans(n, m, ["forward"]) + _beside_kmeans(600, 60, [*selectors[1:], "backward"])
-    return rows
+    if quick:
+        return _literal(repeats=1) + _beside_kmeans(2000, 100, ["forward"])
+    rows = _literal(repeats=3) + _beside_kmeans(10_000, 150, ["forward"])
+    return rows + _beside_kmeans(300, 60, ["forward", "forward_backward", "backward"])
 
 
-def _literal(quick: bool) -> list[Row]:
+def _literal(repeats: int) -> list[Row]:
     """Forward search, m = 50 of n = 1000, against the literal Algorithm 1."""
     X = load_dataset("artificial2d").X
     options = {"gamma": 0.1, "center": False}
@@ -87,7 +86,7 @@ def _literal(quick: bool) -> list[Row]:
     times = side_by_side({str(size): lambda size=size: one_candidate(size) for size in sizes}, 5)
     every = np.interp(np.arange(1, 51), sizes, [times[str(size)].median for size in sizes])
     literal = float(every @ (1000 - np.arange(50)))
-    ours = side_by_side({"ours": fast}, 1 if quick else 3)["ours"].median
+    ours = side_by_side({"ours": fast}, repeats)["ours"].median
     return [
         Row(SEARCHES, "forward search, m = 50 of n = 1000, r = 5", "selector='forward'",
             "literal Algorithm 1", ours, literal, terms="error", aim="<= 0.005",

@@ -119,7 +119,7 @@ def _one_row(X) -> list[Row]:
 
 def _memory(quick: bool) -> list[Row]:
     """Peak memory above the data, of fit and of transform, each in a process of its own."""
-    n = 20_000 if quick else 60_000
+    n = 10_000 if quick else 60_000
     size = {"n": n, "d": 784, "gamma": samples.GAMMA_PICTURES, "r": 145, "m": 1000}
     rows = []
     for work, aim in (("fit", "ours <= 100 MB"), ("transform", "ours <= 130 MB at n = 60000")):

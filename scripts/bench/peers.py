@@ -10,10 +10,12 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from kpca_lab import FullKPCA, SubsetKPCA
 
@@ -55,8 +57,8 @@ def random_features(gamma, r, m):
 
 def nystrompca(gamma, r, m):
     """The package nystrompca, which evaluates the kernel pair by pair in Python."""
-    from nystrompca import NystromKPCA
-    from sklearn.preprocessing import FunctionTransformer
+    with mpl.rc_context():  # its import changes how figures look
+        from nystrompca import NystromKPCA
 
     model = NystromKPCA(n_components=r, m_subset=m, kernel="rbf", sigma=gamma**-0.5, seed=0)
     model.scaler = FunctionTransformer()  # it would standardise the columns, and so change the kernel

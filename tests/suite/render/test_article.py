@@ -9,6 +9,7 @@ import pytest
 from report_profile import make_profile
 from test_report_content import Structure
 
+from kpca_lab.cli import reproduce
 from kpca_lab.suite.files import read_json
 from kpca_lab.suite.judge.headline import headline_text
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
@@ -85,6 +86,21 @@ def test_without_latex_a_line_says_so_and_an_old_pdf_goes(tmp_path, monkeypatch)
     path, problem = write_article(folder)
     assert path.is_file() and problem == "pdflatex is not installed"
     assert not (folder / "report" / "article.pdf").exists()
+
+
+@pytest.mark.parametrize("command", ["article", "report"])
+def test_the_command_says_what_to_run_first(tmp_path, capsys, command):
+    assert reproduce.main([command, "--profile", "smoke", "--results-dir", str(tmp_path)]) == 2
+    assert "run make reproduce-tables PROFILE=smoke first" in capsys.readouterr().err
+
+
+def test_the_command_names_what_it_wrote_and_what_is_missing(tmp_path, capsys, monkeypatch):
+    make_profile(tmp_path / "quick", pictures=False, cells=5)
+    monkeypatch.setattr(article_tex.shutil, "which", lambda name: None)
+    assert reproduce.main(["article", "--results-dir", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"article: {tmp_path / 'quick' / 'report' / 'article.html'}\n"
+    assert told.err == "no article.pdf: pdflatex is not installed\n"
 
 
 def overfull(text, folder):

@@ -47,9 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     command = f"make leaderboard PROFILE={chosen.profile}"
     table = results_table(contest.attempts)
-    if chosen.suggest:
-        for row in write_comparison(folder, field, table, rules["suggest_seconds"], force=chosen.force):
-            print(f"{row['dataset']}: {row['suggested']}, {row['above_best']:+.2%} from the best", flush=True)
+    for row in write_comparison(folder, field, table, rules["suggest_seconds"], force=chosen.force):
+        print(f"{row['dataset']}: {row['suggested']} is suggested, {row['above_best']:+.2%} from the best")
     said = publish(folder, table, chosen.profile, rules, command)
     if chosen.profile == KEPT and not chosen.only:
         origin = (
@@ -72,8 +71,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", default="quick", help="one of conf/leaderboard.yaml: quick, full")
     parser.add_argument("--only", action="append", metavar="DATASET", help="may be given more than once")
     parser.add_argument("--force", action="store_true", help="compute again what is done")
-    parser.add_argument(
-        "--suggest", action="store_true", help="compare what kpca_lab.suggest suggests with the best, too"
-    )
     parser.add_argument("--results-dir", default="results")
     return parser

@@ -71,14 +71,12 @@ class Runs:
 
 
 def with_excess(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with columns ``entrant``, and ``excess``, infinite where there is no error.
-
-    An error of rounding counts as the least that is more.
-    """
+    """The table with columns ``entrant`` and ``excess``: infinite without an error, zero if almost equal."""
     found = table.assign(entrant=[_name(*pair) for pair in zip(table["method"], table["selector"])])
     errors = found[ERROR].where(found["status"] == "done")
     least = errors.groupby([found["dataset"], found["trial"]]).transform("min").clip(lower=1e-14)
-    return found.assign(excess=(errors / least - 1).clip(lower=0).fillna(np.inf))
+    excess = (errors / least - 1).fillna(np.inf)
+    return found.assign(excess=excess.where(excess > EQUAL, 0.0))
 
 
 def _name(method, selector):

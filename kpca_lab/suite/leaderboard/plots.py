@@ -14,7 +14,7 @@ from kpca_lab.suite.render.plots.curves import grid, tidy_log_ticks
 __all__ = ["aggregate_figure", "fronts_figure", "profiles_figure"]
 
 # On logarithmic axes what is nearer to the best than this stands at the edge.
-LEAST = 1e-4
+LEAST = 1e-5
 MOST_LINES = 8
 
 
@@ -79,9 +79,11 @@ def _draw_summary(ax, summary, shown):
             elinewidth=0.6, linestyle="",
         )  # fmt: skip
         if named:
+            # neighbours to different sides
+            away, side = (((4, 3), "left"), ((-4, -8), "right"))[shown.index(entrant) % 2]
             ax.annotate(
-                label(entrant), (row["time"], y), xytext=(4, 3), textcoords="offset points", fontsize=6,
-                color=look["color"],
+                label(entrant), (row["time"], y), xytext=away, textcoords="offset points", ha=side,
+                fontsize=6, color=look["color"],
             )  # fmt: skip
     front = points[points["front"]].sort_values("time")
     ax.plot(front["time"], front["excess"].clip(lower=LEAST), color="#999999", linewidth=0.8, zorder=0)

@@ -50,7 +50,8 @@ def publish(folder: Path, table: pd.DataFrame, profile: str, rules: dict, comman
     _write_csv(folder / "pairs.csv", _stacked(pairs))
     _write_csv(folder / "fronts.csv", points)
     middle = sizes[len(sizes) // 2]
-    said = words.sentences(middle, summaries[middle], pairs[middle], len(runs[middle].datasets))
+    sized = set(table.loc[table["m"] == middle, "entrant"])
+    said = words.sentences(middle, summaries[middle], pairs[middle], len(runs[middle].datasets), sized)
     tables = {
         f"summary_{size}": words.summary_table(summaries[size], size, len(runs[size].datasets))
         for size in sorted(sizes, key=lambda size: (size != middle, size))

@@ -86,7 +86,9 @@ def fronts_table(points: pd.DataFrame) -> Table:
     )
 
 
-def sentences(size: int, summary: pd.DataFrame, pairs: pd.DataFrame, datasets: int) -> list[str]:
+def sentences(
+    size: int, summary: pd.DataFrame, pairs: pd.DataFrame, datasets: int, sized: set[str]
+) -> list[str]:
     """Three statements, each with the interval that it rests on.
 
     Parameters
@@ -96,11 +98,13 @@ def sentences(size: int, summary: pd.DataFrame, pairs: pd.DataFrame, datasets: i
         From :mod:`~kpca_lab.suite.leaderboard.aggregates`, of this size.
     datasets : int
         How many there are.
+    sized : set of str
+        The entrants that have a size.
     """
     return [
         text
         for text in (
-            _least_error(size, summary, pairs, datasets),
+            _least_error(size, summary[summary.index.isin(sized)], pairs, datasets),
             _front(size, summary),
             _against_peer(size, summary, pairs),
         )
@@ -109,11 +113,11 @@ def sentences(size: int, summary: pd.DataFrame, pairs: pd.DataFrame, datasets: i
 
 
 def _least_error(size, summary, pairs, datasets):
-    best = summary[summary["finished"] > 1 - 1e-9]
+    best = summary[summary["finished"] > 1 - 1e-9]  # they are in the order of their errors
     if best.empty:
         return ""
     row = best.iloc[0]
-    own = pairs[pairs["entrant"] == best.index[0]]
+    own = pairs[(pairs["entrant"] == best.index[0]) & pairs["other"].isin(summary.index)]
     beaten, lost = own["beats"].sum(), (own["high"] < 0.5).sum()
     return (
         f"Of those that finished on all {datasets} data sets with m = {size}, {label(best.index[0])} has the "

@@ -17,7 +17,7 @@ def small(tmp_path_factory):
     rows = {row["metric"]: row["value"] for row in evaluate(attempts["full", None]).rows}
     key = ["artificial2d", 240, 2, "full", "", None, 0, "done"]
     measures = ["residual_outside_scores", "runtime"]
-    table = pd.DataFrame([[*key, *(rows[name] for name in measures)]], columns=[*KEYS, *measures])
+    table = pd.DataFrame([[*key, rows[measures[0]], 1.0]], columns=[*KEYS, *measures])
     return event, table.astype({"m": "Int64"})
 
 
@@ -29,30 +29,26 @@ def test_a_suggestion_is_within_five_per_cent_of_the_best_and_never_below_full_k
     assert "1 of 1 data sets" in (tmp_path / "suggest.md").read_text()
 
 
-def test_what_was_compared_is_kept_unless_the_budget_changes(small, tmp_path, monkeypatch):
+def test_what_was_compared_is_kept_unless_the_budget_or_the_best_changes(small, tmp_path, monkeypatch):
     event, table = small
     asked = []
 
-    def pretend(event, table, seconds):
-        asked.append(seconds)
-        row = {
-            "dataset": event.name,
-            "n": 240,
-            "d": 2,
-            "budget": seconds,
-            "suggested": "FullKPCA",
-            "seconds": 1.0,
-        }
-        best = {"best": "full", "best_m": None, "best_seconds": 1.0, "best_error": 0.25}
-        return {**row, "error": 0.3, **best, "above_best": 0.2}
+    def pretend(event, best, seconds):
+        asked.append((seconds, best["runtime"]))
+        row = {"dataset": event.name, "n": 240, "d": 2, "budget": seconds, "suggested": "it", "seconds": 1.0}
+        found = {"best": "full", "best_m": None, "best_seconds": 1.0}
+        error = best["residual_outside_scores"]
+        return {**row, "error": 1.2 * error, **found, "best_error": error, "above_best": 0.2}
 
     monkeypatch.setattr(advised, "compare", pretend)
     for seconds in (5.0, 5.0, 9.0):
         list(advised.write_comparison(tmp_path, [event], table, seconds))
-    assert asked == [5.0, 9.0]
+    better = table.assign(residual_outside_scores=0.9 * table["residual_outside_scores"], runtime=2.0)
+    list(advised.write_comparison(tmp_path, [event], pd.concat([table, better]), 9.0))
+    assert [entry[0] for entry in asked] == [5.0, 9.0, 9.0] and asked[-1][1] == 2.0
     assert "0 of 1 data sets" in (tmp_path / "suggest.md").read_text()
 
 
-def test_nothing_is_compared_where_nobody_was_as_fast(small):
+def test_nothing_is_compared_where_nobody_was_as_fast(small, tmp_path):
     event, table = small
-    assert advised.compare(event, table.assign(runtime=100.0), 5.0) is None
+    assert not list(advised.write_comparison(tmp_path, [event], table.assign(runtime=100.0), 5.0))

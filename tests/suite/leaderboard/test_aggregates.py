@@ -109,9 +109,9 @@ def test_fronts_hold_what_nobody_is_better_than_in_both_ways(table):
 
 def test_sentences_claim_no_more_than_the_intervals(runs):
     summary, pairs = aggregates.summary(runs, "subset/random"), aggregates.pairs(runs)
-    first, second, third = sentences(150, summary, pairs, 4)
-    assert "subset / kmeans has the least error" in first and "is beaten by 1" in first
+    first, second, third = sentences(150, summary, pairs, 4, set(summary.index) - {"full"})
+    assert "subset / kmeans has the least error" in first and "is beaten by 0" in first
     assert "reduced / random (0.3; " in second
     assert "neither less nor more error" in third and "2 times as long" in third
     sure = pairs.assign(low=0.6, high=0.9)
-    assert "has less error than" in sentences(150, summary, sure, 4)[2]
+    assert "has less error than" in sentences(150, summary, sure, 4, set())[-1]

@@ -116,8 +116,8 @@ def test_a_point_tells_its_values_and_a_phone_has_room_for_all(browser, folder):
     size = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(f"{(folder / 'index.html').resolve().as_uri()}?data=one")
-    browser.execute_script("document.querySelector('#chart circle').dispatchEvent(new Event('focus'))")
     told = browser.execute_script(
+        "document.querySelector('#chart circle').dispatchEvent(new Event('focus'));"
         "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent"
     )
     assert "error outside the scores: 0.1" in told and "fit [s]" in told

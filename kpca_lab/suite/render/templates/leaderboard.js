@@ -11,6 +11,7 @@ let sort = defaults.sort, before = "all"; // the data set shown before
 
 const shown = (value) => value === null ? "" : Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5 || value === 0
   ? String(Number(value.toPrecision(4))) : value.toExponential(2);
+const short = (tick) => shown(tick).replace(/\.?0+e/, "e"); // of an axis
 const option = (select, entries, wanted) => {
   select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
   select.value = entries.some(([value]) => value === wanted) ? wanted : entries[0][0];
@@ -132,18 +133,18 @@ const draw = (rows, best) => {
     chart.append(svg("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing to show"));
     return;
   }
-  const left = 66, bottom = height - 44;
+  const left = 74, bottom = height - 44;
   const across = scale(points.map((row) => valueOf(row, x)), isLog(x), left, width - 14);
   const up = scale(points.map((row) => valueOf(row, y)), isLog(y), bottom, 12);
   const every = Math.ceil(across.ticks.length * 52 / (width - left));
   across.ticks.forEach((tick, number) => {
     const at = across.at(tick);
     chart.append(svg("line", { x1: at, x2: at, y1: 12, y2: bottom }));
-    if (number % every === 0) chart.append(svg("text", { x: at, y: bottom + 16, "text-anchor": "middle" }, shown(tick)));
+    if (number % every === 0) chart.append(svg("text", { x: at, y: bottom + 16, "text-anchor": "middle" }, short(tick)));
   });
   for (const tick of up.ticks) {
     const at = up.at(tick);
-    chart.append(svg("line", { x1: left, x2: width - 14, y1: at, y2: at }), svg("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, shown(tick)));
+    chart.append(svg("line", { x1: left, x2: width - 14, y1: at, y2: at }), svg("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, short(tick)));
   }
   chart.append(svg("text", { x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, label(x)),
     svg("text", { x: 14, y: bottom / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${bottom / 2})` }, label(y)));

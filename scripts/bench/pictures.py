@@ -76,12 +76,14 @@ def frontier(points: pd.DataFrame) -> Figure:
         ax.set_yscale("log")
         ax.set_title(name)
         ax.set_xlabel("Seconds of fit and transform")
-    axes[0].set_ylabel("Error in feature space above that of full KPCA, share")
+    axes[0].set_ylabel("Error above that of full KPCA, share")
     handles = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels()):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
     sizes = sorted(m for m in points["m"].unique() if m)
-    note = f"points of a line: bases of {', '.join(map(str, sizes))}; exact methods lie at the bottom ({LEAST:g})"
-    return style.with_note(figure, note)
+    bases = ", ".join(map(str, sizes))
+    return style.with_note(
+        figure, f"points of a line: bases of {bases}; at the bottom what is below {LEAST:g}"
+    )

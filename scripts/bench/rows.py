@@ -78,7 +78,7 @@ def page(rows: pd.DataFrame, titles: dict[str, str], preface: str) -> str:
         cells = [
             [
                 row.what, row.ours, row.peer, number(row.ours_value), number(row.peer_value), row.unit,
-                number(row.ratio), number(row.ours_error, 2), number(row.peer_error, 2), row.error, row.terms,
+                number(row.ratio), number(row.ours_error, 4), number(row.peer_error, 4), row.error, row.terms,
                 row.aim, row.note,
             ]
             for row in own.itertuples()
@@ -116,7 +116,7 @@ def _quantity(value: float, unit: str) -> str:
 def _errors(row) -> str:
     if math.isnan(row.ours_error) and math.isnan(row.peer_error):
         return "same result"
-    return f"{number(row.ours_error, 2) or '-'} / {number(row.peer_error, 2) or '-'} ({row.error})"
+    return f"{number(row.ours_error, 4) or '-'} / {number(row.peer_error, 4) or '-'} ({row.error})"
 
 
 def between_markers(text: str, content: str, markers: tuple[str, str] = MARKERS) -> str:

@@ -109,7 +109,9 @@ class HebbianKPCA(OperatorEstimator):
 
         ``dH(A)[B] = b e_p' - lt(y y') B - lt(b y' + y b') A``.
 
-    A step of ``rho_i`` is limited to log 2 either way.
+    A step of ``rho_i`` is limited to log 2 either way. Many steps can still lower a gain so far that its
+    component stays where it is, away from the limit, and ``tol`` takes that for convergence: compare two
+    seeds, or take ``gain="et"``, whose gains do not fall like that; it needs more passes, and says so.
 
     References
     ----------

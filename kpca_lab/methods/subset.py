@@ -125,8 +125,9 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
 
         sum_{i>r} l_i / n  <=  error of full KPCA  <=  error_  =  sum_{i>r} l_i / n + trace R / n.
 
-    The proof, for each centring, is in :mod:`kpca_lab.gap`. The floor is lowered by a bound on its rounding;
-    with all samples as basis the gap vanishes but for that. With ``outside_basis="include"`` the n samples of
+    The proof, for each centring, is in :mod:`kpca_lab.gap`. The floor is lowered by what rounding
+    usually does to it (a basis that is singular to rounding can do more); with all samples as basis the gap
+    vanishes but for that. With ``outside_basis="include"`` the n samples of
     all this are samples and basis. Kernels that are not positive semidefinite have no such bound.
 
     References

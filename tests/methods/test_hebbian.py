@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from kpca_lab.gram import gram_matrix
@@ -258,3 +259,13 @@ def test_defaults_reach_the_components_of_kernel_pca(seed):
     lengths = np.sqrt(found.inner(exact.kernel, found).diagonal())
     cosines = np.abs(found.inner(exact.kernel, exact.left).diagonal()) / lengths
     assert 1 - cosines.min() <= 1e-4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gains_that_only_fall_with_time_come_near_and_say_so(seed):
+    X = np.linspace(0, 1, 60)[:, None]
+    exact = FullKPCA(2, gamma="median").fit(X).transform(X)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        found = HebbianKPCA(2, gamma="median", gain="et", random_state=seed).fit(X).transform(X)
+    cosines = np.abs(np.sum(exact * found, axis=0)) / np.linalg.norm(exact, axis=0)
+    assert (cosines / np.linalg.norm(found, axis=0) > 1 - 1e-2).all()

@@ -23,7 +23,7 @@ from kpca_lab.datasets.registry import FILE_SETS, Address, FileSet, RawFile
 IDA = ["banana", "breast_cancer", "diabetis", "flare_solar", "german", "heart", "image"]
 IDA += ["ringnorm", "splice", "thyroid", "titanic", "twonorm", "waveform"]
 SYNTHETIC = ["artificial2d", "parabola", "three_clusters", "swiss_roll_hole", "gaussian50"]
-SYNTHETIC += ["twonorm", "ringnorm", "waveform"]
+SYNTHETIC += ["twonorm", "ringnorm", "waveform", "heavy_tails", "uneven_clusters"]
 REAL = ["concrete", "housing", "tic", "usps", "mnist", "yaleb", "frey", "teapots"]
 REAL += [f"ida/{name}" for name in IDA]
 USER = ["csv", "npy", "npz", "parquet"]

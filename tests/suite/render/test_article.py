@@ -68,9 +68,11 @@ def test_numbers_are_those_of_the_files(written, profile):
     assert "make reproduce-tables reproduce-figures PROFILE=quick ONLY=washizawa2012" in page
 
 
-def test_the_report_leaves_the_article_alone(written, profile):
-    write_report(profile)
-    assert (profile / "report" / "article.html").is_file()
+def test_the_report_leaves_the_article_alone(tmp_path):
+    (tmp_path / "quick" / "report").mkdir(parents=True)
+    kept = tmp_path / "quick" / "report" / "article.html"
+    kept.write_text("x")
+    assert write_report(tmp_path / "quick").is_file() and kept.read_text() == "x"
 
 
 def test_without_verdicts_the_command_is_named(tmp_path):

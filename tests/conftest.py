@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def cluster():
+def started_cluster():
     """A Dask cluster of two processes with one thread each, which know the estimators of the tests."""
     distributed = pytest.importorskip("distributed", reason="needs the extra dist")
     paths = [str(Path(__file__).parent / "suite" / "engine"), *filter(None, sys.path)]
@@ -30,6 +30,21 @@ def cluster():
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         with distributed.LocalCluster(2, threads_per_worker=1, processes=True, **options) as cluster:
             yield cluster
+
+
+@pytest.fixture
+def cluster(started_cluster):
+    """That cluster with both of its processes: a test before may have killed one."""
+    import distributed
+
+    with distributed.Client(started_cluster, set_as_default=False) as client:
+        try:
+            client.wait_for_workers(2, timeout=30)
+        except TimeoutError:
+            started_cluster.scale(0)
+            started_cluster.scale(2)
+            client.wait_for_workers(2, timeout=60)
+    return started_cluster
 
 
 @pytest.fixture

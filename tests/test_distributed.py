@@ -18,7 +18,7 @@ N_CHUNKS, ROWS = 20, 200
 X = np.random.default_rng(0).standard_normal((N_CHUNKS * ROWS, 4))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def client(cluster):
     """A client that is not that of this process: none of the tests finds it by itself."""
     with distributed.Client(cluster, set_as_default=False) as client:

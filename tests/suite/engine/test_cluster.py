@@ -88,7 +88,8 @@ def test_an_interrupt_cancels_what_is_running(base, cluster, tmp_path):
     seen = []
 
     def interrupt():
-        while len(seen) < 2:
+        deadline = time.monotonic() + 120
+        while len(seen) < 2 and time.monotonic() < deadline:
             time.sleep(0.5)
             seen[:] = job_processes()
         time.sleep(1.0)
@@ -101,6 +102,7 @@ def test_an_interrupt_cancels_what_is_running(base, cluster, tmp_path):
             run([plan], stream=io.StringIO(), compute=compute)
     finally:
         signal.signal(signal.SIGINT, before)
+    assert len(seen) == 2
     assert not psutil.wait_procs(seen, timeout=30)[1]
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         assert not any(client.processing().values())

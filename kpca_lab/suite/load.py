@@ -56,7 +56,7 @@ def load_results(
     Examples
     --------
     >>> from kpca_lab.suite import load_results
-    >>> frame = load_results("paper/zhang2010", metric="accuracy")  # doctest: +SKIP
+    >>> frame = load_results("paper", metric="accuracy")  # doctest: +SKIP
     >>> frame.groupby(["dataset", "method"])["value"].mean()  # doctest: +SKIP
     """
     strange = [name for name in filters if name not in FILTERS]

@@ -115,12 +115,13 @@ class Worker:
             self.pipe.send(sys.path)
 
     def give(self, job: Job, limits: dict) -> bool:
-        """Hand over a job, and start its clock; False if the process is gone."""
+        """Hand over a job, to run in this folder, and start its clock; False if the process is gone."""
+        folder = os.getcwd()
         self.limits = limits
         self.started = time.monotonic()
         self._printed = b""
         try:
-            self.pipe.send(job)
+            self.pipe.send((folder, job))
         except OSError:
             self.end()
             return False

@@ -37,7 +37,8 @@ def main(descriptor: int) -> None:
         raise
     pipe.send(("ready", os.getpid()))
     while True:
-        job = received.get()
+        folder, job = received.get()
+        os.chdir(folder)  # it may be another than that of the run which this process was started for
         start = time.perf_counter()
         answer = execute(job)
         seconds = time.perf_counter() - start

@@ -48,6 +48,18 @@ def test_one_run_prints_its_rows(cli, tmp_path):
     assert set(records["method"]) == {"subset", "full"} and set(records["seed"]) == {3}
 
 
+def test_a_path_is_seen_from_the_folder_of_the_run_also_by_processes_of_an_earlier_one(
+    cli, tmp_path, monkeypatch
+):
+    for name in ("first", "second"):
+        folder = tmp_path / f"folder_of_{name}"
+        folder.mkdir()
+        (folder / f"{name}.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(40)))
+        monkeypatch.chdir(folder)
+        code, _, err = cli("dataset=csv", f"dataset.options.path={name}.csv")
+        assert not code, err
+
+
 def test_a_sweep_runs_every_combination_and_gathers_the_records(cli, tmp_path):
     code, out, _ = cli("-m", "method=subset,reduced,nystrom", "seed=range(0,3)")
     assert not code

@@ -119,17 +119,13 @@ def interquartile_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """
     order = np.argsort(values, axis=-1)
     ordered = np.take_along_axis(values, order, axis=-1)
-    ends = np.cumsum(np.broadcast_to(weights, values.shape)[..., :][_along(order)], axis=-1)
+    ends = np.cumsum(np.take_along_axis(np.broadcast_to(weights, values.shape), order, axis=-1), axis=-1)
     ends /= ends[..., -1:]
     starts = np.concatenate([np.zeros((*ends.shape[:-1], 1)), ends[..., :-1]], axis=-1)
     inside = np.clip(ends, 0.25, 0.75) - np.clip(starts, 0.25, 0.75)
     inside[inside < 1e-12] = 0.0
     with np.errstate(invalid="ignore"):
         return np.where(inside > 0, inside * ordered, 0.0).sum(axis=-1) / inside.sum(axis=-1)
-
-
-def _along(order):
-    return (*np.indices(order.shape)[:-1], order)
 
 
 def summary(runs: Runs, reference: str, seed: int = 0) -> pd.DataFrame:

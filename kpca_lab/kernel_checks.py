@@ -8,8 +8,17 @@ from scipy.linalg import eigvalsh
 
 from kpca_lab.distances import Rows, row_blocks
 from kpca_lab.kernels import Kernel
+from kpca_lab.linalg import numerical_rank, rank_tolerance
 
-__all__ = ["NotPositiveWarning", "check_differs", "check_positive", "check_range", "symmetric"]
+__all__ = [
+    "NotPositiveWarning",
+    "check_differs",
+    "check_positive",
+    "check_range",
+    "common_size",
+    "gram_rank",
+    "symmetric",
+]
 
 # Kernel values are squared and summed up on the way, so they must keep this far from the ends of the numbers.
 LARGEST, SMALLEST = 1e140, 1e-140
@@ -140,6 +149,23 @@ def check_differs(kernel: Kernel, samples: Rows) -> None:
             f"kernel={kernel.name!r} takes all samples to the same point, to rounding: centred, there is "
             "nothing left. Check the data and the parameters of the kernel, or give center=False."
         )
+
+
+def common_size(kernel: Kernel, samples: Rows) -> float:
+    """The size of what values of this kernel may have in common, and lose their last digits to.
+
+    Zero for kernels that are split into parts, whose core has nothing in common.
+    """
+    if kernel.name not in ("callable", "precomputed"):
+        return 0.0
+    return float(np.abs(kernel.core_diagonal(samples)).max(initial=0.0))
+
+
+def gram_rank(kernel: Kernel, samples: Rows, eigenvalues: np.ndarray) -> int:
+    """How many eigenvalues, largest first, of the (centred) Gram matrix of samples are not rounding."""
+    tol = rank_tolerance(samples.shape[0])
+    above = int(np.count_nonzero(eigenvalues > tol * common_size(kernel, samples)))
+    return min(numerical_rank(eigenvalues, tol), above)
 
 
 def check_positive(kernel: Kernel, samples: Rows, *, centred: bool) -> None:

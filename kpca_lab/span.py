@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
+from kpca_lab.kernel_checks import common_size
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.operator import Expansion
@@ -37,7 +38,8 @@ class Frame:
     def of(cls, kernel: Kernel, points, tol: float) -> "Frame":
         """The frame of ``points``; directions below ``tol`` times the largest eigenvalue are left out."""
         column_means, centred = _centred_core(kernel, points)
-        return cls._completed(kernel, points, _principal_directions(centred, tol), column_means)
+        spread = _principal_directions(centred, tol, common_size(kernel, points))
+        return cls._completed(kernel, points, spread, column_means)
 
     @classmethod
     def _completed(cls, kernel: Kernel, points, spread: np.ndarray, column_means: np.ndarray) -> "Frame":
@@ -122,8 +124,8 @@ class SummationFrame:
     def of(cls, kernel: Kernel, points) -> "SummationFrame":
         """The frame of ``points``, without directions that are rounding noise."""
         column_means, centred = _centred_core(kernel, points)
-        m = len(centred)
-        noise = m * np.finfo(np.float64).eps * max(centred.diagonal().max(), 0.0)
+        m, common = len(centred), common_size(kernel, points)
+        noise = m * np.finfo(np.float64).eps * max(centred.diagonal().max(), common)
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(centred, tol=noise, lower=1)
         rank = min(rank, m - 1)  # differences to the mean are linearly dependent
         order, factor = pivots - 1, np.tril(factor[:rank, :rank])
@@ -131,7 +133,7 @@ class SummationFrame:
         if not rank or factor[-1, -1] ** 2 >= WELL_CONDITIONED * factor[0, 0] ** 2:
             spread[order[:rank]] = scipy.linalg.lapack.dtrtri(factor, lower=1)[0].T if rank else factor
         else:
-            spread = _principal_directions(centred, rank_tolerance(m))
+            spread = _principal_directions(centred, rank_tolerance(m), common)
             if rank < m - 1 or factor[-1, -1] ** 2 < DEPENDENT * factor[0, 0] ** 2:
                 return cls(Frame._completed(kernel, points, spread, column_means), column_means, order)
             at_pivots = (centred @ spread)[order[:rank]]
@@ -231,10 +233,15 @@ def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:
     return column_means, (centred + centred.T) / 2  # rounding leaves it slightly asymmetric
 
 
-def _principal_directions(gram: np.ndarray, tol: float) -> np.ndarray:
-    """Coefficients of the orthonormal principal directions of vectors with this Gram matrix."""
+def _principal_directions(gram: np.ndarray, tol: float, common: float) -> np.ndarray:
+    """Coefficients of the orthonormal principal directions of vectors with this Gram matrix.
+
+    Eigenvalues up to ``tol`` times the largest are left out, and those that are rounding of what its values
+    have in ``common``.
+    """
     eigenvalues, vectors = top_eigenpairs(gram, solver="dense")
-    rank = numerical_rank(eigenvalues, tol)
+    above = int(np.count_nonzero(eigenvalues > rank_tolerance(len(gram)) * common))
+    rank = min(numerical_rank(eigenvalues, tol), above)
     return vectors[:, :rank] / np.sqrt(eigenvalues[:rank])
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from kpca_lab.distances import Rows
 from kpca_lab.gram import check_square_memory
-from kpca_lab.kernel_checks import check_range
+from kpca_lab.kernel_checks import check_range, gram_rank
 from kpca_lab.kernels import Kernel, make_kernel
-from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import fix_signs, top_eigenpairs
 from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
@@ -123,7 +123,7 @@ class APCA(OperatorEstimator):
         self._set_variances(total, len(square_norms))
         self.components_ = fix_signs(axes[:k].T).T
         self.mean_ = kernel.origin
-        step = np.sqrt(np.mean(centred**2)) or 1.0
+        step = max(np.sqrt(np.mean(centred**2)), np.abs(kernel.origin).max()) or 1.0
         self.operator_ = _linear_operator(kernel, self.components_, step)
         return self
 
@@ -253,7 +253,7 @@ class AKPCA(OperatorEstimator):
             block = kernel(chosen, chosen)
 
         eigenvalues, vectors = top_eigenpairs(block)
-        rank = numerical_rank(eigenvalues, rank_tolerance(n))
+        rank = gram_rank(kernel, samples, eigenvalues)
         total = square_norms.sum()
         k = _number_of_components(self.n_components, eigenvalues, self.alpha, rank, total)
         self.eigenvalues_ = eigenvalues[:k]
@@ -306,7 +306,8 @@ def _linear_operator(kernel: Kernel, axes: np.ndarray, step: float) -> FeatureOp
     """The projector on axes in the space of the samples, about the kernel's origin.
 
     An axis is the difference of the points ``origin + step axis`` and ``origin``, divided by the step. About
-    the origin nothing large is ever subtracted, and the step keeps to the scale of the data.
+    the origin nothing large is ever subtracted, and a step as long as the origin is far from zero keeps the
+    digits of the axis in the sum.
     """
     k = len(axes)
     points = np.vstack([kernel.origin + step * axes, kernel.origin])

@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.distances import Rows
+from kpca_lab.kernel_checks import gram_rank
 from kpca_lab.kernels import Kernel
-from kpca_lab.linalg import numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import pivoted_cholesky, top_eigenpairs
 from kpca_lab.memory import check_memory
 from kpca_lab.methods.base import (
     OperatorEstimator,
@@ -143,7 +144,7 @@ class CholeskyKPCA(OperatorEstimator):
         inner = G.T @ G
         total = inner.trace() + left_out
         values, directions = top_eigenpairs(inner, check_n_components(self.n_components, G.shape[1]))
-        rank = numerical_rank(values, rank_tolerance(len(G)))
+        rank = gram_rank(kernel, samples, values)
         rank = n_components_kept(self.n_components, values[:rank], total)
         self.eigenvalues_ = values[:rank]
         self._set_variances(total, len(G))

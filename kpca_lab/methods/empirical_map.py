@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
 from kpca_lab.distances import Rows
+from kpca_lab.kernel_checks import gram_rank
 from kpca_lab.kernels import BLOCK_BYTES, Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.memory import check_memory
@@ -155,12 +156,12 @@ class EmpiricalMapKPCA(OperatorEstimator):
         sketched = gram_product(kernel, samples, sketch.T, center=center, row_means=row_means)
         vectors, eigenvalues, _ = np.linalg.svd(sketched, full_matrices=False)
         if self.refine:
-            vectors = vectors[:, : numerical_rank(eigenvalues, rank_tolerance(n))]
+            vectors = vectors[:, : gram_rank(kernel, samples, eigenvalues)]
             ritz = vectors.T @ gram_product(kernel, samples, vectors, center=center)
             eigenvalues, turn = top_eigenpairs((ritz + ritz.T) / 2)
             vectors = vectors @ turn
         diagonal = kernel.core_diagonal(samples) - row_means if center else kernel.diagonal(samples)
-        rank = min(r, numerical_rank(eigenvalues, rank_tolerance(n)))
+        rank = min(r, gram_rank(kernel, samples, eigenvalues))
         rank = n_components_kept(self.n_components, eigenvalues[:rank], diagonal.sum())
         self.eigenvalues_, self.eigenvectors_ = eigenvalues[:rank], fix_signs(vectors[:, :rank])
         self._set_variances(diagonal.sum(), n)

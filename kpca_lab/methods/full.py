@@ -9,9 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from kpca_lab import memory
 from kpca_lab.gram import gram_matrix, square_bytes
 from kpca_lab.gram_operator import GramOperator
+from kpca_lab.kernel_checks import gram_rank
 from kpca_lab.kernels import Kernel
 from kpca_lab.krylov import block_krylov
-from kpca_lab.linalg import choose_solver, fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import choose_solver, fix_signs, top_eigenpairs
 from kpca_lab.methods.base import (
     OperatorEstimator,
     check_center,
@@ -190,8 +191,7 @@ def kpca(
         gram = gram_matrix(kernel, samples, center=center, whole=solver != "iterative")
         eigenvalues, vectors = top_eigenpairs(gram, wanted, solver=solver, rng=rng, tol=tol)
         total = float(gram.trace())
-    rank = numerical_rank(eigenvalues, rank_tolerance(n))
-    rank = n_components_kept(n_components, eigenvalues[:rank], total)
+    rank = n_components_kept(n_components, eigenvalues[: gram_rank(kernel, samples, eigenvalues)], total)
     eigenvalues, vectors = eigenvalues[:rank], vectors[:, :rank]
     coefficients = vectors / np.sqrt(eigenvalues)  # Eq. (7)
     mean = totals = None

@@ -6,7 +6,8 @@ import numpy as np
 
 from kpca_lab.distances import Rows, stacked
 from kpca_lab.gram import gram_matrix
-from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
+from kpca_lab.kernel_checks import gram_rank
+from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.full import sample_mean
@@ -111,7 +112,7 @@ class NystromKPCA(BasisEstimator):
 
         gram = gram_matrix(kernel, points, center=center)
         values, vectors = top_eigenpairs(gram, check_n_components(self.n_components, m))
-        rank = numerical_rank(values, rank_tolerance(m))
+        rank = gram_rank(kernel, points, values)
         rank = n_components_kept(self.n_components, values[:rank], gram.trace())
         values, vectors = values[:rank], vectors[:, :rank]
         if center:

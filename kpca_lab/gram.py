@@ -60,6 +60,14 @@ def core_triangle(kernel: Kernel, samples) -> np.ndarray:
     return gram
 
 
+def core_matrix(kernel: Kernel, samples) -> np.ndarray:
+    """``kernel.core(samples, samples)`` by one triangle of it: symmetric to the last bit."""
+    core = core_triangle(kernel, samples)
+    for rows in blocks(len(core)):
+        _mirror(core, rows)
+    return core
+
+
 def is_plain_gaussian(kernel: Kernel, samples) -> bool:
     """Whether the kernel values follow from inner products of dense rows, and are in no table."""
     return kernel.name == "rbf" and not sparse.issparse(samples) and TABLE_IN_USE.get() is None

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kpca_lab.gram import TILE, gram_matrix
+from kpca_lab.gram import TILE, core_matrix, gram_matrix
 from kpca_lab.kernels import Kernel, make_kernel
 
 
@@ -23,6 +23,15 @@ def test_gram_matrix_is_the_kernel_matrix(name, center, rng):
     np.testing.assert_array_equal(gram, gram.T)
     triangle = gram_matrix(kernel, X, center=center, whole=False)
     np.testing.assert_array_equal(np.triu(triangle), np.triu(gram))
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "poly"])
+def test_core_matrix_is_the_core_and_symmetric(name, rng):
+    X = rng.random((2 * TILE + 30, 3))
+    kernel = make_kernel(name, gamma=0.3, n_features=3).anchored(X)
+    core = core_matrix(kernel, X)
+    np.testing.assert_allclose(core, kernel.core(X, X), rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(core, core.T)
 
 
 def test_gram_matrix_of_sparse_and_precomputed_samples(rng):

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dger, dsymv
 
+from kpca_lab.gram import core_matrix
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
+from kpca_lab.selectors.bordered import bordered_gain_bounds, bordered_gain_ceiling, bordered_gains
 from kpca_lab.selectors.criterion import (
     ROUNDING,
     TIE,
@@ -19,7 +21,8 @@ from kpca_lab.selectors.criterion import (
     lowest_best,
 )
 
-NEWTON_STEPS = 5
+# Candidates whose gains are bounded closely, so that they show how little most others can gain.
+FRONT = 32
 # Sums that are kept up to date step by step are uncertain by this share of all that went into them.
 DRIFT = 8 * np.finfo(np.float64).eps
 
@@ -101,7 +104,7 @@ class ForwardSearch:
         )
         self.X, self.kernel = X, kernel.anchored(X)
         self.centred, self.mean_counts = check_criterion(center)
-        core = self.kernel.core(X if rows is None else X[rows], X)
+        core = core_matrix(self.kernel, X) if rows is None else self.kernel.core(X[rows], X)
         self.matrix = np.require(core, np.float64, ["C", "W"])  # the core; later what the first sample leaves
         self.rank = rank
         self.chosen: list[int] = []
@@ -208,8 +211,8 @@ class ForwardSearch:
             lower, upper = np.minimum(gains - doubt, largest), np.minimum(gains + doubt, largest)
         else:
             r, scaled = int(self.rank), np.sqrt(divisor)
-            lower, upper = self._border_bounds(r, scaled, squares, usable, count)
-            lower, upper = lower + extra - doubt, upper + extra + doubt
+            lower, upper = self._border_bounds(r, scaled, squares, extra, usable, count)
+            lower, upper = lower - doubt, upper + doubt
 
             def exact(candidates):
                 exact_squares, exact_sums = self._lengths(candidates)
@@ -220,19 +223,26 @@ class ForwardSearch:
         lower, upper = (np.where(usable, bound, 0.0) for bound in (lower, upper))
         return lower, upper, exact, noise
 
-    def _border_bounds(self, r: int, scaled, squares, usable, count: int):
-        """Bounds by the leading directions, and by all for the candidates that these leave in question."""
+    def _border_bounds(self, r: int, scaled, squares, extra, usable, count: int):
+        """Bounds by the leading directions, and by all for the candidates that these leave in question.
+
+        What the most promising candidates gain at least rules out most others. ``extra`` adds to all gains.
+        """
         cross = self.cross[: self.k]
         shown = min(self.k, 2 * r)
-        border = self.directions[:, :shown].T @ cross / scaled
+        border = self.directions[:, :shown].T @ cross
+        border /= scaled
         rest = np.einsum("ij,ij->j", cross, cross) / scaled**2 - np.einsum("ij,ij->j", border, border)
-        lower, upper = bordered_gain_bounds(
-            self.eigenvalues, r, border, squares, rest=np.maximum(rest, 0.0), steps=0
+        lower = extra.copy()
+        upper = extra + bordered_gain_ceiling(
+            self.eigenvalues, r, border, squares, rest=np.maximum(rest, 0.0)
         )
-        best = np.sort(lower[usable])[-count:]
-        hopeful = np.flatnonzero(usable & (upper >= best[0])) if len(best) else np.empty(0, np.intp)
-        border = self.directions.T @ cross[:, hopeful] / scaled[hopeful]
-        lower[hopeful], upper[hopeful] = bordered_gain_bounds(self.eigenvalues, r, border, squares[hopeful])
+        for bound, kept in ((upper, count + FRONT), (lower, count)):
+            least = np.sort(bound[usable])[-kept:][0]
+            hopeful = np.flatnonzero(usable & (upper >= least))
+            border = self.directions.T @ cross[:, hopeful] / scaled[hopeful]
+            close = bordered_gain_bounds(self.eigenvalues, r, border, squares[hopeful])
+            lower[hopeful], upper[hopeful] = close + extra[hopeful]
         return lower, upper
 
     def _rows_left(self, candidates: np.ndarray) -> np.ndarray:
@@ -299,7 +309,7 @@ class ForwardSearch:
         self.k += 1
         if not self.tracks_scatter:
             return
-        self.cross[:k] -= np.outer(along, own)
+        dger(-1.0, own, along, a=self.cross[:k].T, overwrite_a=1)  # in place
         self.cross[k] = before - own * length
         self.scatter[k, :k] = self.scatter[:k, k] = along
         self.scatter[k, k] = length
@@ -321,80 +331,3 @@ class ForwardSearch:
         if self.tracks_scatter:
             scatter = self.scatter[: self.k, : self.k]
             self.eigenvalues, self.directions = top_eigenpairs(scatter, solver="dense")
-
-
-def bordered_gain_bounds(
-    eigenvalues: np.ndarray,
-    r: int,
-    border: np.ndarray,
-    corner: np.ndarray,
-    *,
-    rest: np.ndarray | float = 0.0,
-    steps: int = NEWTON_STEPS,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on what a border adds to the sum of the ``r`` largest eigenvalues of a diagonal matrix.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (k,)
-        The diagonal ``xi``, largest first, with ``k >= r``.
-    r : int
-    border : ndarray of shape (k, c)
-        The new column ``z`` of each of ``c`` bordered ("arrow") matrices, or its first ``r`` entries or more.
-    corner : ndarray of shape (c,)
-        Their new diagonal entries.
-    rest : ndarray of shape (c,)
-        Sum of the squares of the entries of ``z`` that ``border`` leaves out.
-    steps : int
-        Steps of Newton's method: with fewer the bounds are wider.
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (c,)
-
-    Notes
-    -----
-    Eliminating the entries after the first ``r`` turns the corner into
-    ``beta(t) = corner + sum_{j > r} z_j^2 / (t - xi_j)``, which falls with ``t``; the eigenvalues in
-    question are at least ``xi_r``. Hence ``beta = corner`` gives a lower bound and ``beta(xi_r)`` an
-    upper one. For a constant ``beta`` the gain is ``s``, where ``beta - s`` is the least eigenvalue of
-    the matrix of size ``r + 1``: ``s = sum_{j <= r} z_j^2 / (xi_j - beta + s)``. Another upper bound is
-    the positive eigenvalue of the border alone.
-    """
-    top, shown = eigenvalues[:r], len(border)
-    squares = border**2
-    lower, _ = _constant_corner_gain(top, squares[:r], corner, steps)
-    upper = corner / 2 + np.hypot(corner / 2, np.sqrt(squares.sum(axis=0) + rest))
-    gap = top[-1] - eigenvalues[r:]
-    if (gap > np.finfo(np.float64).eps * top[-1]).all():
-        raised = corner + (1 / gap[: shown - r]) @ squares[r:]
-        if shown < len(eigenvalues):
-            raised += rest / gap[shown - r]
-        upper = np.minimum(upper, _constant_corner_gain(top, squares[:r], raised, steps)[1])
-    return lower, np.maximum(upper * (1 + 1e-12), lower)
-
-
-def _constant_corner_gain(top, squares, corner, steps):
-    """Newton's method for ``s``, from below (the function is convex and falls), and an upper bound."""
-    distance = top[:, None] - corner
-    # Each term alone has a root in closed form, and all terms together have a larger one.
-    half = distance / 2
-    gain = (np.sqrt(half * half + squares) - half).max(axis=0)
-    least = np.finfo(np.float64).eps * np.abs(distance) + np.finfo(np.float64).tiny
-    for _ in range(steps):
-        shifted = np.maximum(distance + gain, least)
-        terms = squares / shifted
-        value, slope = terms.sum(axis=0) - gain, (terms / shifted).sum(axis=0) + 1
-        gain = gain + np.maximum(value, 0.0) / slope
-    upper = (squares / np.maximum(distance + gain, least)).sum(axis=0)
-    return gain, np.maximum(upper, gain)
-
-
-def bordered_gains(eigenvalues, r: int, border: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """What a border adds to the sum of the ``r`` largest eigenvalues; see :func:`bordered_gain_bounds`."""
-    k, count = border.shape
-    arrow = np.zeros((count, k + 1, k + 1))
-    arrow[:, np.arange(k), np.arange(k)] = eigenvalues
-    arrow[:, k, :k] = arrow[:, :k, k] = border.T
-    arrow[:, k, k] = corner
-    return np.linalg.eigvalsh(arrow)[:, k + 1 - r :].sum(axis=1) - eigenvalues[:r].sum()

@@ -9,9 +9,10 @@ from literal_searches import KERNELS, explicit_features, kernel_of, projection_e
 from kpca_lab import SubsetKPCA
 from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.metrics import empirical_error
-from kpca_lab.selectors import ForwardSelector, criterion, get_selector
+from kpca_lab.selectors import ForwardSelector, criterion, forward, get_selector
+from kpca_lab.selectors.bordered import bordered_gain_bounds, bordered_gain_ceiling, bordered_gains
 from kpca_lab.selectors.criterion import TIE
-from kpca_lab.selectors.forward import DRIFT, ForwardSearch, bordered_gain_bounds, bordered_gains
+from kpca_lab.selectors.forward import DRIFT, ForwardSearch
 
 
 def literal_forward(error_of, n_samples, n_basis, per_step=1):
@@ -194,9 +195,19 @@ def test_bounds_enclose_the_gain_of_a_border():
         assert (gain <= upper + rounding).all()
         shown = int(rng.integers(r, k + 1))
         rest = np.sum(border[shown:] ** 2, axis=0)
-        lower, upper = bordered_gain_bounds(eigenvalues, r, border[:shown], corner, rest=rest, steps=0)
-        assert (lower <= gain + rounding).all()
-        assert (gain <= upper + rounding).all()
+        ceiling = bordered_gain_ceiling(eigenvalues, r, border[:shown], corner, rest=rest)
+        assert (gain <= ceiling + rounding).all()
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("per_step", [1, 3])
+def test_the_choice_does_not_depend_on_how_many_gains_are_bounded_closely(monkeypatch, center, per_step):
+    X = np.random.default_rng(1).standard_normal((120, 3))
+    found = []
+    for front in (0, 5, 120):
+        monkeypatch.setattr(forward, "FRONT", front)
+        found.append(select(X, 20, 4, center, ForwardSelector(per_step), gamma=0.5))
+    assert found[0] == found[1] == found[2]
 
 
 def test_lengths_kept_up_to_date_are_as_exact_as_assumed():

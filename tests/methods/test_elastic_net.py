@@ -10,7 +10,8 @@ from sklearn.linear_model import Lasso
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from kpca_lab import FullKPCA
-from kpca_lab.methods.elastic_net import AdmmTrace, ElasticNet, ElasticNetKPCA
+from kpca_lab.methods.elastic_net import ElasticNetKPCA
+from kpca_lab.methods.elastic_net_admm import AdmmSettings, AdmmTrace, ElasticNet
 from kpca_lab.metrics import empirical_error, operator_distance
 
 
@@ -113,7 +114,7 @@ def test_admm_finds_the_minimum_that_coordinate_descent_finds(kernel, clusters):
         lasso = Lasso(alpha=l1 / (2 * n), fit_intercept=False, tol=1e-14, max_iter=20_000)
         lasso.fit(rows, wanted)
 
-    settings = ElasticNetKPCA(l2=l2, rho=0.05, eps_abs=1e-9, eps_rel=1e-9, max_admm_iter=20_000)
+    settings = AdmmSettings(l2=l2, rho=0.05, eps_abs=1e-9, eps_rel=1e-9, max_admm_iter=20_000)
     problem = ElasticNet.of(K, settings)
     a, _ = problem.solve(problem.eigenvectors.T @ p, l1, AdmmTrace())
 

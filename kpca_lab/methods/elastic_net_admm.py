@@ -175,5 +175,5 @@ def _squares(vectors: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", vectors, vectors)
 
 
-def _soft_threshold(values: np.ndarray, threshold: float) -> np.ndarray:
+def _soft_threshold(values: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     return np.sign(values) * np.maximum(np.abs(values) - threshold, 0.0)

@@ -95,13 +95,18 @@ def relative_gap(error: float, floor: float, rounding: float) -> float:
     return error / floor - 1.0 if floor > 0 else np.inf
 
 
-def span_floor(rest: float, scale: float, n_samples: int, size: int) -> tuple[float, float]:
+def span_floor(rest: float, outside: float, scale: float, n_samples: int, size: int) -> tuple[float, float]:
     """The floor ``sum_{i>r} l_i / n``, less its rounding, and the rounding.
+
+    A basis that is singular to rounding has more of it, which shows where the samples are longer within the
+    span than they are: by what the sum of squares ``outside`` is negative, ``rest`` is too large.
 
     Parameters
     ----------
     rest : float
         The sum of all but the r largest eigenvalues of ``K^``.
+    outside : float
+        ``trace R`` as it was computed.
     scale : float
         What its rounding is a share of: the sum of all squares, within the span and outside it.
     n_samples : int
@@ -109,7 +114,7 @@ def span_floor(rest: float, scale: float, n_samples: int, size: int) -> tuple[fl
         The dimension of the span.
     """
     rounding = float(rank_tolerance(max(size, LEAST_SIZE)) * scale / n_samples)
-    return max(rest / n_samples - rounding, 0.0), rounding
+    return max((rest + min(outside, 0.0)) / n_samples - rounding, 0.0), rounding
 
 
 def gap(model, X) -> Gap:
@@ -148,9 +153,10 @@ def gap(model, X) -> Gap:
     scatter, mean, n = statistics.scatter(), statistics.mean(), statistics.n_samples
     away = mean if operator.mean is None else 0.0 * mean
     _, _, rest = eigenpairs_beside(scatter, n**0.5 * away, min(operator.rank, len(scatter)))
-    spread = float(scatter.trace()) + max(statistics.outside(scatter), 0.0)
+    outside = statistics.outside(scatter)
+    spread = max(float(scatter.trace()) + outside, 0.0)
     scale = min(spread + n * float(away @ away), FAR_ABOVE * spread)
-    floor, rounding = span_floor(rest, scale, n, len(scatter))
+    floor, rounding = span_floor(rest, outside, scale, n, len(scatter))
     return Gap(error, floor, relative_gap(error, floor, rounding))
 
 

@@ -125,10 +125,10 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
 
         sum_{i>r} l_i / n  <=  error of full KPCA  <=  error_  =  sum_{i>r} l_i / n + trace R / n.
 
-    The proof, for each centring, is in :mod:`kpca_lab.gap`. The floor is lowered by what rounding
-    usually does to it (a basis that is singular to rounding can do more); with all samples as basis the gap
-    vanishes but for that. With ``outside_basis="include"`` the n samples of
-    all this are samples and basis. Kernels that are not positive semidefinite have no such bound.
+    The proof, for each centring, is in :mod:`kpca_lab.gap`. The floor is lowered by what rounding does to
+    it, see :func:`kpca_lab.gap.span_floor`; with all samples as basis the gap vanishes but for that.
+    With ``outside_basis="include"`` the n samples of all this are samples and basis. Kernels that
+    are not positive semidefinite have no such bound.
 
     References
     ----------
@@ -372,8 +372,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         frame, mean, n = statistics.frame, statistics.mean(), statistics.n_samples
         subtracted = {None: 0.0 * mean, "basis": frame.mean_coordinates}.get(centroid, mean)
         scatter, away = statistics.scatter(), mean - subtracted
-        outside = max(statistics.outside(scatter), 0.0)
-        spread = float(scatter.trace() + outside)
+        outside = statistics.outside(scatter)
+        spread = max(float(scatter.trace() + outside), 0.0)
         k = check_n_components(self.n_components, len(scatter))
         best, directions, rest = eigenpairs_beside(scatter, n**0.5 * away, k)
         eigenvalues, total = best, spread + n * float(away @ away)
@@ -389,7 +389,8 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         subtracted = centroid_vector(centroid, statistics, self.basis_, self._samples_of_mean)
         self.operator_ = self._operator(frame, directions, scatter, subtracted)
         best, rest = best[:rank], rest + float(best[rank:].sum())
-        self.error_floor_, rounding = span_floor(rest, min(total, FAR_ABOVE * spread), n, len(scatter))
+        scale = min(total, FAR_ABOVE * spread)
+        self.error_floor_, rounding = span_floor(rest, outside, scale, n, len(scatter))
         along = (
             best if self.criterion_rank is None else np.einsum("ij,ij->j", directions, scatter @ directions)
         )

@@ -20,8 +20,8 @@ parameter                   meaning
 ``tol``                     How exact the result must be, as a relative size at which the work stops: of
                             the residual of the eigenvectors in FullKPCA, of the gap to full kernel PCA in
                             SubsetKPCA, of the trace that is left in CholeskyKPCA, of the gradient in
-                            TippingKPCA, of the change by a pass in HebbianKPCA. A ConvergenceWarning tells
-                            when a limit came first.
+                            TippingKPCA, of one minus the cosine to the components in HebbianKPCA. A
+                            ConvergenceWarning tells when a limit came first.
 ``max_iter``                That limit, in rounds over the data: of Newton or EM steps in TippingKPCA, of
                             passes over the samples in HebbianKPCA, of passes for one component in
                             ElasticNetKPCA. A limit of steps within a round has its own name

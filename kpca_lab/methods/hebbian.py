@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.gram import gram_matrix
-from kpca_lab.linalg import fix_signs, numerical_rank, pivoted_cholesky, rank_tolerance, top_eigenpairs
+from kpca_lab.linalg import fix_signs, pivoted_cholesky
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, refuse_share
 from kpca_lab.methods.full import sample_mean
+from kpca_lab.methods.ritz import DistanceFromComponents, principal_axes
 from kpca_lab.operator import Expansion, FeatureOperator
 
-GAINS = ("constant", "et", "smd")
+GAINS = ("kesten", "constant", "et", "smd")
 DEFAULT_COMPONENTS = 10
 # A row this long in feature space, where 1 is the fixed point, will not come back.
 DIVERGED = 1e3
@@ -28,7 +29,7 @@ BLOCK = 64
 
 
 class HebbianKPCA(OperatorEstimator):
-    """Iterative kernel PCA by the kernel Hebbian algorithm, with three kinds of gains.
+    """Iterative kernel PCA by the kernel Hebbian algorithm, with four kinds of gains.
 
     The components are ``Phi' A'`` with a row of ``A`` for each, ``Phi'`` being the (centred) samples in
     feature space. Sample ``p`` with kernel column ``k_p`` gives ``y = A k_p`` and the step
@@ -52,22 +53,26 @@ class HebbianKPCA(OperatorEstimator):
         Constant of the polynomial and sigmoid kernels.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
-    gain : {"smd", "et", "constant"}, default="smd"
+    gain : {"kesten", "constant", "et", "smd"}, default="kesten"
         "constant": ``eta = eta0`` (KHA). "et": ``eta_i = eta0 (|lambda| / lambda_i) tau / (t + tau)`` with
         the estimates ``lambda_i = |K' a_i| / |a_i|`` renewed in each pass (KHA/et). "smd": the latter
-        times ``exp(rho_i)``, which stochastic meta-descent adapts (KHA-SMD, see Notes).
+        times ``exp(rho_i)``, which stochastic meta-descent adapts (KHA-SMD, see Notes). "kesten": as "et",
+        but for ``t`` it counts the passes in which component ``i`` turned back, so that a gain falls only
+        once its component trembles.
     eta0 : float, default=0.3
         Gain in units of the inverse mean of ``k'(x, x)``, so that it does not depend on the kernel's scale.
         If the iteration diverges it starts again with a quarter of the gain, see ``eta0_``.
     tau : float, default=None
-        Number of steps ``t`` after which the gains have fallen to a half; 20 passes by default.
+        Number of steps ``t`` after which the gains have fallen to a half; by default 20 passes, and one
+        with ``gain="kesten"``.
     meta_gain, memory : float, default=0.3, 0.99
         The ``mu`` and ``xi`` of stochastic meta-descent.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Limit of the passes over the samples, each in a new random order.
-    tol : float, default=0.0002
-        Stop when a pass changes the components, together, by less than this share of their length. With 0
-        all passes are taken; otherwise a ConvergenceWarning tells when they were not enough.
+    tol : float, default=5e-5
+        Stop when no component is farther than this from the one of full kernel PCA, as one minus the cosine
+        that the residuals ``|K' a - lambda a|`` allow for (see Notes). With 0 all passes are taken;
+        otherwise a ConvergenceWarning tells how far the components are when the passes were not enough.
     orthonormalize : bool, default=False
         The rows of ``A`` are orthonormal in feature space only in the limit, and by default the operator has
         them as they are. True: an orthonormal basis of their span, turned to the principal axes in it.
@@ -88,7 +93,7 @@ class HebbianKPCA(OperatorEstimator):
     n_iter_ : int
         Number of passes or iterations that were taken.
     converged_ : bool
-        Whether ``tol`` ended the iteration.
+        Whether ``tol`` was reached.
     eta0_ : float
         The gain that was used.
 
@@ -110,8 +115,17 @@ class HebbianKPCA(OperatorEstimator):
         ``dH(A)[B] = b e_p' - lt(y y') B - lt(b y' + y b') A``.
 
     A step of ``rho_i`` is limited to log 2 either way. Many steps can still lower a gain so far that its
-    component stays where it is, away from the limit, and ``tol`` takes that for convergence: compare two
-    seeds, or take ``gain="et"``, whose gains do not fall like that; it needs more passes, and says so.
+    component stays where it is, away from the limit.
+
+    With ``gain="kesten"`` this cannot happen: a component turns back in a pass where its change has a
+    negative inner product with the last one, in feature space [4]_. That is at most once a pass, so the sum
+    of the gains is infinite, and near the limit about every second pass, so the gains go to zero.
+
+    The distance that ``tol`` bounds has two parts. Within the span of the rows it is the angle to the Ritz
+    vectors. Out of it, the sine of the angle is at most the residual of a Ritz vector over the gap between
+    its Ritz value and the eigenvalues outside, which a power iteration beside the rows estimates. Components
+    whose eigenvalues differ by less than a thousandth count as one space. Others that are close converge
+    slowly, and the warning tells the gap.
 
     References
     ----------
@@ -121,6 +135,8 @@ class HebbianKPCA(OperatorEstimator):
        modeling", IEEE Transactions on Pattern Analysis and Machine Intelligence 27 (2005).
     .. [3] Y. Washizawa, "Subset basis approximation of kernel principal component analysis", in
        Principal Component Analysis, InTech (2012), Section 5.4.
+    .. [4] H. Kesten, "Accelerated stochastic approximation", Annals of Mathematical Statistics 29 (1958),
+       41-59.
 
     Examples
     --------
@@ -142,13 +158,13 @@ class HebbianKPCA(OperatorEstimator):
         degree=3,
         coef0=1,
         kernel_params=None,
-        gain="smd",
+        gain="kesten",
         eta0=0.3,
         tau=None,
         meta_gain=0.3,
         memory=0.99,
-        max_iter=200,
-        tol=2e-4,
+        max_iter=1000,
+        tol=5e-5,
         orthonormalize=False,
         center=True,
         random_state=None,
@@ -198,15 +214,9 @@ class HebbianKPCA(OperatorEstimator):
             self.n_iter_, self.converged_, self.eta0_ = 0, True, self.eta0
         else:
             A = self._iterate(gram / scale, len(pivots)) / np.sqrt(scale)
-            if not self.converged_ and self.tol > 0:
-                warnings.warn(
-                    f"The components still change by more than tol={self.tol!r} after max_iter="
-                    f"{self.max_iter} passes: raise max_iter.",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
         if self.orthonormalize:
-            self.eigenvalues_, A = _principal_axes(A, gram)
+            self.eigenvalues_, turn = principal_axes(A, A @ gram)
+            A = turn.T @ A
         else:
             self.eigenvalues_ = _eigenvalue_estimates(A, A @ gram)
         self._set_variances(gram.trace(), len(gram))
@@ -248,10 +258,11 @@ class HebbianKPCA(OperatorEstimator):
             start = rng.standard_normal((r, n)) / np.sqrt(r * n)
             rows = np.vstack([start, np.zeros_like(start)]) if self.gain == "smd" else start
             log_gains, images = np.zeros(r), rows @ gram
+            turns, last, distance = np.zeros(r), np.zeros((r, n)), DistanceFromComponents(gram, r)
             for number in range(self.max_iter):
-                before = rows[:r]
+                before = rows[:r], images[:r]
                 with np.errstate(over="ignore", invalid="ignore"):
-                    gains = self._gains(rows[:r], images[:r])
+                    gains = self._gains(*before, turns)
                     rows = self._pass(
                         rows, images @ rows.T, gram, rng.permutation(n), gains, log_gains, number * n
                     )
@@ -259,10 +270,14 @@ class HebbianKPCA(OperatorEstimator):
                     length = np.einsum("ij,ij->i", rows[:r], images[:r])
                 if not (length < DIVERGED).all():
                     break
-                change = rows[:r] - before
-                square = float(np.sum(change * (change @ gram)))
-                self.n_iter_, self.converged_ = number + 1, bool(square <= self.tol**2 * length.sum())
+                # Kesten's rule: the change of a component, against the one before, in feature space.
+                turns += np.einsum("ij,ij->i", rows[:r] - before[0], last) < 0
+                last = images[:r] - before[1]
+                self.n_iter_ = number + 1
+                self.converged_ = self.tol > 0 and distance(rows[:r], images[:r]) <= self.tol
                 if self.converged_ or self.n_iter_ == self.max_iter:
+                    if self.tol > 0 and not self.converged_:
+                        self._warn(distance)
                     return rows[:r]
             self.eta0_ /= 4
         raise ValueError(
@@ -270,12 +285,26 @@ class HebbianKPCA(OperatorEstimator):
             f"{4 * self.eta0_:.3g}: some samples are far larger than the others; scale them, or lower eta0."
         )
 
-    def _gains(self, A: np.ndarray, images: np.ndarray) -> np.ndarray:
-        """The gains of a pass before they are annealed."""
+    def _warn(self, distance: DistanceFromComponents) -> None:
+        warnings.warn(
+            f"The components are up to {distance.value:.1e} (one minus cosine) from those of full kernel "
+            f"PCA after max_iter={self.max_iter} passes, above tol={self.tol!r}. Component "
+            f"{distance.worst + 1} is farthest: its eigenvalue is {100 * distance.gap:.2g} % from another "
+            f"and {distance.share:.1g} of the first, and close or small ones are slow: raise max_iter, "
+            "ask for fewer components, or take FullKPCA.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _gains(self, A: np.ndarray, images: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        """The gains of a pass, for KHA/et and KHA-SMD before they are annealed."""
         if self.gain == "constant":
             return np.full(len(A), self.eta0_)
         estimates = _eigenvalue_estimates(A, images)
         shares = np.maximum(estimates, SMALLEST_SHARE * estimates.max()) / np.linalg.norm(estimates)
+        if self.gain == "kesten":
+            half = 1.0 if self.tau is None else self.tau / A.shape[1]
+            return self.eta0_ / shares * (half / (turns + half))
         return self.eta0_ / shares
 
     def _pass(self, rows, inner, gram, order, gains, log_gains, done) -> np.ndarray:
@@ -297,7 +326,7 @@ class HebbianKPCA(OperatorEstimator):
             carried = np.hstack([rows @ kernel_rows.T, np.zeros((size, width)), np.eye(size)])
             for i in range(width):
                 annealed = gains
-                if self.gain != "constant":
+                if self.gain in ("et", "smd"):
                     annealed = gains * (tau / (done + begin + i + tau))
                 old = carried[:, i]
                 if self.gain == "smd":
@@ -348,14 +377,3 @@ def _triangle(r: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _eigenvalue_estimates(A, AK) -> np.ndarray:
     return np.linalg.norm(AK, axis=1) / np.linalg.norm(A, axis=1)
-
-
-def _principal_axes(A, gram) -> tuple[np.ndarray, np.ndarray]:
-    """Ritz values of the kernel matrix in the span of the rows, and rows for an orthonormal basis of it."""
-    AK = A @ gram
-    squares, turn = top_eigenpairs(AK @ A.T)
-    rank = numerical_rank(squares, rank_tolerance(len(gram)))
-    turn = turn[:, :rank] / np.sqrt(squares[:rank])
-    scores = AK.T @ turn
-    ritz, axes = top_eigenpairs(scores.T @ scores)
-    return ritz, (turn @ axes).T @ A

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -6,6 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from kpca_lab.gram import gram_matrix
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.methods.hebbian import HebbianKPCA, hebbian_step, meta_step
+from kpca_lab.methods.ritz import DistanceFromComponents
 from kpca_lab.metrics import empirical_error, operator_distance
 
 
@@ -251,21 +254,96 @@ def test_errors_say_what_is_wrong(parameters, message):
         HebbianKPCA(**parameters).fit(ellipse(20))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_defaults_reach_the_components_of_kernel_pca(seed):
-    X = np.random.default_rng(seed).standard_normal((60, 3)) * [3, 2, 1]
-    exact = FullKPCA(3, gamma=0.05).fit(X).operator_
-    found = HebbianKPCA(3, gamma=0.05, random_state=seed).fit(X).operator_.left
+def unseen(kind, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "normal":
+        return rng.standard_normal((60, 3)) * [3, 2, 1]
+    if kind == "clusters":
+        return np.repeat(3 * rng.standard_normal((4, 2)), 25, axis=0) + rng.standard_normal((100, 2))
+    if kind == "skewed":
+        return rng.lognormal(size=(80, 5))
+    angle = rng.uniform(0, np.pi, 150)
+    return np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal((150, 2))
+
+
+def distances(fitted, gamma):
+    """One minus cosine of each component and the exact one, in feature space."""
+    exact = FullKPCA(fitted.n_components_, gamma=gamma).fit(fitted.operator_.left.points).operator_
+    found = fitted.operator_.left
     lengths = np.sqrt(found.inner(exact.kernel, found).diagonal())
-    cosines = np.abs(found.inner(exact.kernel, exact.left).diagonal()) / lengths
-    assert 1 - cosines.min() <= 1e-4
+    return 1 - np.abs(found.inner(exact.kernel, exact.left).diagonal()) / lengths
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_gains_that_only_fall_with_time_come_near_and_say_so(seed):
-    X = np.linspace(0, 1, 60)[:, None]
-    exact = FullKPCA(2, gamma="median").fit(X).transform(X)
-    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        found = HebbianKPCA(2, gamma="median", gain="et", random_state=seed).fit(X).transform(X)
-    cosines = np.abs(np.sum(exact * found, axis=0)) / np.linalg.norm(exact, axis=0)
-    assert (cosines / np.linalg.norm(found, axis=0) > 1 - 1e-2).all()
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("gamma", [0.05, "median"])
+@pytest.mark.parametrize("kind", ["normal", "clusters", "skewed", "arc"])
+@pytest.mark.parametrize("seed", range(2))
+def test_defaults_reach_the_components_of_kernel_pca(kind, gamma, seed):
+    fitted = HebbianKPCA(3, gamma=gamma, random_state=seed).fit(unseen(kind, seed))
+    assert fitted.converged_
+    assert distances(fitted, gamma).max() <= 8.5e-5
+
+
+def test_close_eigenvalues_warn_how_far_the_components_are():
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * [1.01, 1.0]  # eigenvalues 2 % apart
+    with pytest.warns(
+        ConvergenceWarning, match=r"one minus cosine.* [12]\.?\d* % from another.*raise max_iter"
+    ):
+        HebbianKPCA(1, kernel="linear", max_iter=30, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_components_of_equal_eigenvalues_may_be_any_in_their_space(n_components):
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * [1.0, 1.0, 0.3]
+    fitted = HebbianKPCA(n_components, kernel="linear", random_state=0).fit(X)
+    assert fitted.converged_
+    axes = fitted.transform(np.eye(3)) - fitted.transform(np.zeros((1, 3)))
+    assert (1 - np.linalg.norm(axes[:2], axis=0) / np.linalg.norm(axes, axis=0)).max() <= 8.5e-5
+
+
+def test_the_estimated_distance_bounds_the_true_one():
+    rng = np.random.default_rng(0)
+    values = np.array([3.0, 2.0, 1.5, 1.0, *np.geomspace(0.5, 1e-3, 26)])
+    vectors = np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    gram = (vectors * values) @ vectors.T
+    exact = (vectors / np.sqrt(values)).T[:3]
+    distance = DistanceFromComponents(gram, 3)
+    for size in np.geomspace(1e-1, 1e-5, 30):
+        A = exact + size * (rng.standard_normal((3, 30)) / np.sqrt(values)) @ vectors.T / np.sqrt(30)
+        cosines = np.einsum("ij,ij->i", A @ gram, exact) / np.sqrt(np.einsum("ij,ij->i", A @ gram, A))
+        value, true = distance(A, A @ gram), (1 - np.abs(cosines)).max()
+    assert true <= value * (1 + 1e-3) <= 30 * true
+    # Rows in the wrong order, or without the largest component, are as far as can be.
+    wrong, missing = exact[[1, 0, 2]], (vectors / np.sqrt(values)).T[1:4]
+    assert distance(wrong, wrong @ gram) > 0.99
+    for _ in range(20):
+        value = distance(missing, missing @ gram)
+    assert value == 1
+
+
+def test_gains_fall_only_in_passes_that_turn_a_component_back():
+    A, turns = np.eye(2, 10), np.array([0.0, 3.0])
+    estimator = model("kesten", eta0=0.2)
+    estimator.eta0_ = 0.2
+    unturned = estimator._gains(A, 5 * A, np.zeros(2))
+    np.testing.assert_allclose(estimator._gains(A, 5 * A, turns), unturned / [1, 4])
+    estimator.tau = 20.0  # two passes
+    np.testing.assert_allclose(estimator._gains(A, 5 * A, turns), unturned / [1, 2.5])
+
+
+@pytest.mark.parametrize("gain", ["et", "smd", "constant"])
+def test_other_gains_reach_the_components_or_say_that_they_have_not(gain):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = HebbianKPCA(3, gamma=0.5, gain=gain, max_iter=100, random_state=0).fit(unseen("skewed", 7))
+    assert fitted.converged_ != any("one minus cosine" in str(entry.message) for entry in caught)
+    assert not fitted.converged_ or distances(fitted, 0.5).max() <= 8.5e-5
+
+
+def test_a_spectrum_that_is_nearly_flat_is_not_taken_for_converged():
+    X = np.random.default_rng(3).standard_normal((60, 10))
+    with pytest.warns(ConvergenceWarning, match="one minus cosine"):
+        fitted = HebbianKPCA(1, gamma=0.5, max_iter=20, random_state=0).fit(X)
+    assert not fitted.converged_

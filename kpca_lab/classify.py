@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kpca_lab.distances import Rows
-from kpca_lab.methods.base import OperatorEstimator
+from kpca_lab.methods.base import OperatorEstimator, refuse_row_source
 from kpca_lab.methods.full import FullKPCA
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.widths import resolve_gamma
@@ -87,6 +87,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         """
         estimator = FullKPCA(center=False) if self.estimator is None else self.estimator
         self._check_parameters(estimator)
+        refuse_row_source(self, X)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr")
         check_classification_targets(y)
         if getattr(estimator, "kernel", None) == "precomputed":
@@ -131,6 +132,7 @@ class SubspaceClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes), or (n_samples, n_classes, n_numbers) for a list
         """
         check_is_fitted(self)
+        refuse_row_source(self, X)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr")
         operators = [estimator.operator_ for estimator in self.estimators_]
         if n_components is None:

@@ -16,6 +16,7 @@ from kpca_lab.kernels import Kernel, make_kernel
 from kpca_lab.operator import FeatureOperator
 from kpca_lab.preimage import inverse_transform
 from kpca_lab.row_source import RowSource
+from kpca_lab.rows import is_row_source
 from kpca_lab.widths import resolve_gamma
 
 
@@ -85,6 +86,7 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _validated(self, X: Rows, **options: Any) -> Rows:
         """The samples as an array or CSR matrix of finite numbers, in double or single precision."""
+        refuse_row_source(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite gets an error, not warnings
             return validate_data(
                 self,
@@ -220,6 +222,16 @@ class OperatorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.input_tags.sparse = self._accepts_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def refuse_row_source(estimator: BaseEstimator, X: Any) -> None:
+    """Raise a TypeError for samples that would have to be read in blocks, and are no array."""
+    if is_row_source(X) and not hasattr(X, "__array__"):
+        raise TypeError(
+            f"{type(estimator).__name__} needs its samples as one array, got {type(X).__name__}. SubsetKPCA "
+            "and ImprovedKPCA read them from a path, from chunks and other sources of rows, with any kernel but "
+            "'precomputed'; for the others, load them or stack the chunks first."
+        )
 
 
 def check_n_components(n_components: int | float | None, limit: int) -> int:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kpca_lab.kernels import row_blocks
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import check_center, check_n_components, n_components_kept
+from kpca_lab.methods.base import check_center, check_n_components, n_components_kept, refuse_row_source
 from kpca_lab.widths import resolve_gamma
 
 KERNELS = ("rbf", "laplacian")
@@ -163,6 +163,7 @@ class RandomFeatureKPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return (int(size) + 1) // 2
 
     def _validated(self, X, *, reset: bool):
+        refuse_row_source(self, X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _features(self, X) -> np.ndarray:

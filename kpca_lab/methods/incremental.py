@@ -8,6 +8,7 @@ import numpy as np
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_n_components, refuse_share
+from kpca_lab.methods.parameters import check_unchanged, remembered_parameters
 from kpca_lab.methods.reduced_set import iterated_preimages, selected_points
 from kpca_lab.operator import Expansion, FeatureOperator
 from kpca_lab.preimage import check_has_preimages, preimage
@@ -77,7 +78,9 @@ class IncrementalKPCA(OperatorEstimator):
     to length one but not orthogonal. Here the rows of P are normalised, which gives the orthonormal vectors
     closest to them.
 
-    The kernel's origin (see :mod:`kpca_lab.kernels`) is the mean of the first chunk and stays there.
+    The kernel's origin (see :mod:`kpca_lab.kernels`) is the mean of the first chunk and stays there. Sparse
+    samples are refused: pre-images are dense, and points that are kept are gathered in one array. Give chunks
+    as dense arrays to ``partial_fit``, or use :class:`SubsetKPCA`.
 
     References
     ----------
@@ -167,6 +170,8 @@ class IncrementalKPCA(OperatorEstimator):
         """
         self._check_parameters()
         first = not hasattr(self, "_state")
+        if not first:
+            check_unchanged(self, self._begun_with)
         samples, kernel = self._start(X, reset=first)
         state = self._first_state(kernel, samples) if first else self._state
         return self._keep(self._update(state, samples))
@@ -219,7 +224,7 @@ class IncrementalKPCA(OperatorEstimator):
         )
 
     def _keep(self, state: "State"):
-        self._state = state
+        self._state, self._begun_with = state, remembered_parameters(self)
         basis = fix_signs(state.basis)
         self.operator_ = FeatureOperator(
             state.kernel, state.expansion(basis), mean=state.expansion(state.mean[:, None]), orthonormal=True

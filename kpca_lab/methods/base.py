@@ -229,8 +229,8 @@ def refuse_row_source(estimator: BaseEstimator, X: Any) -> None:
     if is_row_source(X) and not hasattr(X, "__array__"):
         raise TypeError(
             f"{type(estimator).__name__} needs its samples as one array, got {type(X).__name__}. SubsetKPCA "
-            "and ImprovedKPCA read them from a path, from chunks and other sources of rows, with any kernel but "
-            "'precomputed'; for the others, load them or stack the chunks first."
+            "and ImprovedKPCA read them from a path, from chunks and other sources of rows, with any kernel "
+            "but 'precomputed'; for the others, load them or stack the chunks first."
         )
 
 

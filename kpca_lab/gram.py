@@ -94,6 +94,7 @@ def _gaussian_triangle(kernel: Kernel, samples: np.ndarray) -> np.ndarray:
         gram[:] = 0.0
     for own in blocks(n):  # the strips below reach a little beyond the triangle
         gram[own, own] = np.triu(gram[own, own])
+    np.fill_diagonal(gram, -np.inf)  # known: no pair of close samples that would have to be measured
     largest = 2 * squares.max()
     for begin in range(0, n, STRIP):
         strip = gram[begin : begin + STRIP, begin:]

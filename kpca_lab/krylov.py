@@ -73,7 +73,7 @@ def block_krylov(
     space = _Space(multiply, n, min(n, room or max(9 * k, k + 30 * block)), rng)
     fresh = rng.standard_normal((n, min(block, n))) if start is None else np.array(start[:, :n], np.float64)
     space.begin(fresh)
-    next_check, probed, history = k + 6 * block if start is None else k, start is not None, []
+    next_check, probed, history = k + 6 * block if start is None else k, False, []
     while True:
         space.expand()
         given_up = space.n_products >= max_products
@@ -83,7 +83,9 @@ def block_krylov(
         residual = space.residual(turn, values)
         converged = residual <= tol
         history.append((space.size, residual))
-        finished = converged and (probed or space.size == n)
+        # A probe that the limit of products, or want of room, has cut short shows nothing.
+        tested = start is not None or (probed and space.size >= next_check)
+        finished = converged and (tested or space.size == n)
         if finished or given_up:
             return KrylovResult(
                 values[::-1], space.V[:, : space.size] @ turn[:, ::-1], residual, space.n_products, finished

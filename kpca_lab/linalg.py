@@ -8,8 +8,8 @@ from kpca_lab.krylov import block_krylov
 
 # Tiles of a matrix that stay in the cache while they are used twice.
 TILE_ROWS, TILE_COLUMNS = 128, 512
-# LAPACK's reduction to a tridiagonal matrix takes as long as n products divided by this (n = 1500, 2000).
-PRODUCTS_OF_REDUCTION = 5
+# A Krylov method that has not converged after n products divided by this gives way to LAPACK.
+PATIENCE = 5
 EIGEN_SOLVERS = ("auto", "dense", "partial", "iterative")
 
 
@@ -56,7 +56,7 @@ def top_eigenpairs(
             rng=rng or np.random.default_rng(0),
             tol=tol,
             block=block,
-            max_products=n // (PRODUCTS_OF_REDUCTION * block),
+            max_products=n // (PATIENCE * block),
         )
         values, vectors = found.values, found.vectors
         if not found.converged:
@@ -74,14 +74,14 @@ def top_eigenpairs(
 def choose_solver(solver: str, n: int, k: int) -> str:
     """The solver for ``k`` of ``n`` eigenpairs; with ``"auto"`` the one that is usually the fastest.
 
-    A Krylov space takes three to four vectors for each pair, and each vector a product with the matrix; the
-    reduction to a tridiagonal matrix, which LAPACK begins with, takes as long as ``n / 5`` products. So up to
-    ``n / 20`` pairs are left to the iterative solver, of matrices that are too large for the cache.
+    A Krylov space takes three to ten vectors for each pair, and each vector a product with the matrix, which
+    soon takes longer than LAPACK's reduction to a tridiagonal matrix while the matrix is in the cache. So up
+    to ``n / 40`` pairs are left to the iterative solver, of matrices with more than a thousand rows.
     """
     if solver not in EIGEN_SOLVERS:
         raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
     if solver == "auto":
-        if n > 1000 and 20 * k <= n:
+        if n > 1000 and 40 * k <= n:
             return "iterative"
         return "partial" if n > 400 and 6 * k < n else "dense"
     possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}

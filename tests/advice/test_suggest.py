@@ -23,7 +23,7 @@ def X():
 
 @pytest.fixture(scope="module")
 def found(X):
-    return suggest(X, budget=1.5, n_components=3, gamma="median", verbose=0)
+    return suggest(X, budget=6, n_components=3, gamma="median", verbose=0)
 
 
 def test_the_estimator_is_fitted_and_its_error_is_the_one_told(found, X):
@@ -71,14 +71,14 @@ def test_labels_choose_the_width_and_are_scored(X):
 
 
 def test_a_share_of_the_variance_is_explained(X):
-    found = suggest(X, budget=1, n_components=0.8, gamma="median", verbose=0)
+    found = suggest(X, budget=5, n_components=0.8, gamma="median", verbose=0)
     assert found.explained > 0.8 and found.n_components > 1
     assert "n_components=0.8" in found.line
 
 
 def test_rows_that_are_read_in_blocks_are_sampled_and_fitted(X):
     source = as_rows(lambda: iter([X[:200], X[200:]]))
-    found = suggest(source, budget=1, n_components=3, gamma=0.05, verbose=0)
+    found = suggest(source, budget=5, n_components=3, gamma=0.05, verbose=0)
     assert found.fitted and found.n_rows == 300 and found.name.startswith("SubsetKPCA")
     assert found.error == pytest.approx(empirical_error(found.estimator, X), rel=1e-6)
 

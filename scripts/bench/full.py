@@ -32,7 +32,18 @@ def measure(quick: bool) -> list[Row]:
                 repeats = 3 if n <= 2000 else 1
                 rows += _from_samples(case, own, width, r, repeats)
                 rows += _from_matrix(f"{case}, ready kernel matrix", own, width, r, repeats)
-    return rows
+    return rows + _without_matrix(2000 if quick else 5000)
+
+
+def _without_matrix(n) -> list[Row]:
+    """What it costs not to store the kernel matrix, where there would be room for it."""
+    X, case = samples.pictures(n, 50), f"kernel matrix not stored, n = {n}, d = 50, r = 20"
+
+    def fit(solver):
+        return FullKPCA(20, gamma=samples.GAMMA_MIXTURE, eigen_solver=solver).fit(X).eigenvalues_
+
+    ours, peer = "FullKPCA, matrix-free", "FullKPCA"
+    return _rows(case, ours, side_by_side({ours: lambda: fit("matrix-free"), peer: lambda: fit("auto")}, 1))
 
 
 def _from_samples(case, X, gamma, r, repeats) -> list[Row]:

@@ -14,6 +14,7 @@ from kpca_lab import (
 )
 from kpca_lab.datasets import load_dataset
 from kpca_lab.metrics import empirical_error
+from kpca_lab.selectors import ForwardSelector
 from scripts.bench import samples
 from scripts.bench.clock import side_by_side
 from scripts.bench.rows import Row, failed
@@ -65,6 +66,7 @@ def measure_searches(quick: bool) -> list[Row]:
     if quick:
         return _literal(repeats=1) + _beside_kmeans(2000, 100, ["forward"])
     rows = _literal(repeats=3) + _beside_kmeans(10_000, 150, ["forward"])
+    rows += _beside_kmeans(10_000, 500, [ForwardSelector(candidates=1000)])
     return rows + _beside_kmeans(300, 60, ["forward", "forward_backward", "backward"])
 
 
@@ -94,7 +96,7 @@ def _literal(repeats: int) -> list[Row]:
     ]  # fmt: skip
 
 
-def _beside_kmeans(n: int, m: int, selectors: list[str]) -> list[Row]:
+def _beside_kmeans(n: int, m: int, selectors: list) -> list[Row]:
     X = samples.pictures(n, 20)
     case = f"fit with m = {m} of n = {n}, d = 20, r = 20"
 
@@ -102,18 +104,19 @@ def _beside_kmeans(n: int, m: int, selectors: list[str]) -> list[Row]:
         model = SubsetKPCA(20, n_basis=m, selector=selector, random_state=0, **WIDTH).fit(X)
         return empirical_error(model, X)
 
-    names = [*selectors, "kmeans"]
-    measured = side_by_side({name: lambda name=name: fit(name) for name in names}, 1)
-    peer = measured["kmeans"]
+    chosen = {f"selector={selector!r}": selector for selector in [*selectors, "kmeans"]}
+    measured = side_by_side({name: lambda own=own: fit(own) for name, own in chosen.items()}, 1)
+    *ours, kmeans = chosen
+    peer = measured[kmeans]
     least = empirical_error(FullKPCA(20, **WIDTH).fit(X), X)
     rows = []
-    for name in selectors:
+    for name in ours:
         own = measured[name]
         if own.problem or peer.problem:
             rows.append(failed(SEARCHES, case, "K-means", own.problem or peer.problem, name))
             continue
         rows.append(
-            Row(SEARCHES, case, f"selector='{name}'", "selector='kmeans'", own.median, peer.median, "s",
+            Row(SEARCHES, case, name, kmeans, own.median, peer.median, "s",
                 own.result / least, peer.result / least, error=ERROR, terms="basis samples")
         )  # fmt: skip
     return rows

@@ -30,6 +30,7 @@ def measure(quick: bool) -> list[Row]:
         name, X = samples.mnist()
         case = f"fit, {name}, n = {len(X)}, d = {X.shape[1]}, m = 1000, r = 145"
         rows += _fit(case, X, samples.GAMMA_DIGITS, 1000, 145, quick)
+        rows += _single_precision(f"{case}, gamma = {samples.GAMMA_PICTURES}", X)
     return rows + _memory(quick)
 
 
@@ -62,6 +63,25 @@ def _fit(case, X, gamma, m, r, quick) -> list[Row]:
                 headline=len(X) >= 40_000)
         )  # fmt: skip
     return rows
+
+
+def _single_precision(case, X) -> list[Row]:
+    def fit(precision):
+        model = SubsetKPCA(
+            145, gamma=samples.GAMMA_PICTURES, n_basis=1000, precision=precision, random_state=0
+        )
+        return model.fit(X).eigenvalues_
+
+    ours, peer = 'SubsetKPCA, precision="auto"', 'SubsetKPCA, precision="double"'
+    measured = side_by_side({ours: lambda: fit("auto"), peer: lambda: fit("double")}, 1)
+    problem = measured[ours].problem or measured[peer].problem
+    if problem:
+        return [failed(GROUP, case, peer, problem, ours)]
+    error = float(np.abs(measured[ours].result / measured[peer].result - 1).max())
+    return [
+        Row(GROUP, case, ours, peer, measured[ours].median, measured[peer].median, "s", error, 0.0,
+            error="relative difference of eigenvalues", terms="basis samples")
+    ]  # fmt: skip
 
 
 def _bare(X, basis) -> None:

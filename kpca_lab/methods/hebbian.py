@@ -69,7 +69,7 @@ class HebbianKPCA(OperatorEstimator):
         The ``mu`` and ``xi`` of stochastic meta-descent.
     max_iter : int, default=1000
         Limit of the passes over the samples, each in a new random order.
-    tol : float, default=5e-5
+    tol : float, default=5e-05
         Stop when no component is farther than this from the one of full kernel PCA, as one minus the cosine
         that the residuals ``|K' a - lambda a|`` allow for (see Notes). With 0 all passes are taken;
         otherwise a ConvergenceWarning tells how far the components are when the passes were not enough.

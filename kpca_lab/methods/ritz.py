@@ -56,12 +56,13 @@ class DistanceFromComponents:
         squares = np.einsum("ij,ij->i", scores, scores @ self.gram)
         residuals = np.sqrt(np.maximum(squares - ritz**2, 0.0))
         outside, errors = self._outside(scores / np.sqrt(ritz)[:, None])
-        sines = residuals / _gaps(ritz, residuals, outside, errors)
+        gaps = _gaps(ritz, residuals, outside, errors)
+        sines = np.minimum(residuals, gaps) / gaps
         lengths = np.sqrt(np.einsum("ij,ij->i", A, AK))
         squared = ((AK @ A.T @ turn) / lengths[:, None]) ** 2
         same = _coincide(ritz, residuals, ritz, residuals) | np.eye(len(ritz), dtype=bool)
         inside = np.where(same, squared, 0.0).sum(axis=1)
-        distances = 1 - np.sqrt(np.minimum(inside, 1.0) * (1 - np.minimum(sines, 1.0) ** 2))
+        distances = 1 - np.sqrt(np.minimum(inside, 1.0) * (1 - sines**2))
         self.worst = int(distances.argmax())
         self.value = float(distances[self.worst])
         self.share = float(ritz[self.worst] / ritz[0])

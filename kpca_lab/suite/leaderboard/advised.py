@@ -108,7 +108,8 @@ def advised_table(frame: pd.DataFrame) -> Table:
     rows = []
     for row in frame.itertuples():
         best = label(row.best) + ("" if pd.isna(row.best_m) else f", m = {row.best_m}")
-        above = percent(row.above_best) if row.above_best > 0 else f"-{percent(-row.above_best)}"
+        share = percent(abs(row.above_best))
+        above = f"-{share}" if row.above_best < 0 and share != percent(0) else share
         numbers = [f"{row.seconds:.3g}", f"{row.error:.4g}"]
         rows.append([row.dataset, str(row.n), row.suggested, *numbers, best, f"{row.best_error:.4g}", above])
     within = int((frame["above_best"] <= ALLOWED).sum())

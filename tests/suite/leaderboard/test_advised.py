@@ -52,3 +52,10 @@ def test_what_was_compared_is_kept_unless_the_budget_or_the_best_changes(small, 
 def test_nothing_is_compared_where_nobody_was_as_fast(small, tmp_path):
     event, table = small
     assert not list(advised.write_comparison(tmp_path, [event], table.assign(runtime=100.0), 5.0))
+
+
+@pytest.mark.parametrize(("above", "shown"), [(-1e-9, "0 %"), (-0.01, "-1 %"), (0.0, "0 %"), (0.02, "2 %")])
+def test_a_suggestion_equal_to_the_best_but_for_rounding_is_not_said_to_be_below_it(above, shown):
+    row = {"dataset": "it", "n": 9, "suggested": "this", "seconds": 1.0, "error": 1.0, "best": "full"}
+    row |= {"best_m": pd.NA, "best_error": 1.0, "above_best": above, "budget": 5.0}
+    assert advised.advised_table(pd.DataFrame([row])).rows[0][-1] == shown

@@ -40,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     for name, command in contest.missing.items():
         print(f"skipped: {name}; to get it: {command}", file=sys.stderr)
+    for refusal in contest.refused:
+        print(f"refused: {refusal}", file=sys.stderr)
     for failure in contest.failures:
         print(f"failed: {failure}", file=sys.stderr)
     if not any(attempt.rows for attempt in contest.attempts):

@@ -56,13 +56,16 @@ class Contest:
         By data set that cannot be had, the command that gets it.
     computed : int
         Jobs computed now.
+    refused : list of str
+        Data that an entrant does not take, with its reason (a ``ValueError``).
     failures : list of str
-        Jobs that failed for another reason than a limit.
+        Jobs that failed for another reason than that or a limit.
     """
 
     attempts: list[Attempt] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     computed: int = 0
+    refused: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
@@ -98,12 +101,12 @@ def hold(events: Iterable[Event], *, force: bool = False, stream: TextIO | None 
         print(f"{event.name}: {n} rows, {d} columns", file=stream or sys.stderr, flush=True)
         attempts = _attempts_at(event, n, d, too_slow, contest, force, stream)
         contest.attempts += attempts
-        contest.failures += [
-            f"{event.name} {attempt.entrant.name} {attempt.size or ''}: {row['error']}"
-            for attempt in attempts
-            for row in attempt.rows
-            if row["status"] == "failed"
-        ]
+        for attempt in attempts:
+            for row in attempt.rows:
+                if row["status"] == "failed":
+                    found = contest.refused if row["error"].startswith("ValueError:") else contest.failures
+                    size = f" m={attempt.size}" if attempt.size else ""
+                    found.append(f"{event.name} {attempt.entrant.name}{size}: {row['error']}")
     return contest
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from kpca_lab.suite.leaderboard.aggregates import ERROR, TIME
@@ -32,22 +33,30 @@ def aggregate_figure(summary: pd.DataFrame, profile: pd.DataFrame, shown: list[s
     summary, profile : DataFrame
         From :mod:`~kpca_lab.suite.leaderboard.aggregates`.
     shown : list of str
-        The entrants whose profiles are drawn, and who are named on the right.
+        The entrants whose profiles are drawn, and who stand out on the right.
     title : str
     """
     fig = style.new_figure(style.TEXT_WIDTH, 3.3)
     left, right = fig.subplots(1, 2, width_ratios=(1, 1.25))
     _draw_profiles(left, profile, shown)
-    left.legend(loc="lower right", fontsize=6)
     _draw_summary(right, summary, shown)
+    _explain(fig, shown)
     fig.suptitle(title, fontsize=8)
     return fig
 
 
+def _explain(fig, entrants):
+    """One legend for all panels, below them."""
+    lines = [Line2D([], [], markersize=4, label=label(entrant), **_look(entrant)) for entrant in entrants]
+    fig.legend(handles=lines, loc="outside lower center", ncols=4, fontsize=6, handlelength=3)
+
+
 def _draw_profiles(ax, profile, shown):
-    for entrant in shown:
+    for place, entrant in enumerate(shown):
         own, look = profile[profile["entrant"] == entrant], _look(entrant)
-        ax.plot(own["excess"], own["share"], label=label(entrant), **look | {"marker": ""})
+        step = max(len(own) // 8, 1)
+        marks = (place * step // len(shown), step)  # lines that lie on each other show different marks
+        ax.plot(own["excess"], own["share"], markevery=marks, markersize=3, **look)
         ax.fill_between(own["excess"], own["low"], own["high"], color=look["color"], alpha=0.15, linewidth=0)
     ax.set_xscale("log")
     ax.set_xlim(LEAST, profile["excess"].max())
@@ -78,13 +87,6 @@ def _draw_summary(ax, summary, shown):
             fillstyle=look.get("fillstyle", "full"), markerfacecoloralt="white", alpha=1 if named else 0.35,
             elinewidth=0.6, linestyle="",
         )  # fmt: skip
-        if named:
-            # neighbours to different sides
-            away, side = (((4, 3), "left"), ((-4, -8), "right"))[shown.index(entrant) % 2]
-            ax.annotate(
-                label(entrant), (row["time"], y), xytext=away, textcoords="offset points", ha=side,
-                fontsize=6, color=look["color"],
-            )  # fmt: skip
     front = points[points["front"]].sort_values("time")
     ax.plot(front["time"], front["excess"].clip(lower=LEAST), color="#999999", linewidth=0.8, zorder=0)
     ax.set_xscale("log")
@@ -103,15 +105,15 @@ def profiles_figure(by_size: dict[int, pd.DataFrame], shown: dict[int, list[str]
     for ax, (size, profile) in zip(axes.flat, by_size.items()):
         _draw_profiles(ax, profile, shown[size])
         ax.set_title(f"$m$ = {size}")
-        ax.legend(loc="lower right", fontsize=5)
     for ax in list(axes.flat)[len(by_size) :]:
         ax.remove()
+    _explain(fig, dict.fromkeys(entrant for entrants in shown.values() for entrant in entrants))
     return fig
 
 
 @style.styled
 def fronts_figure(points: pd.DataFrame) -> Figure:
-    """Error against time on each data set, with the front, whose entrants are named below it."""
+    """Error against time on each data set, with the front; the page names each point."""
     names = sorted(points["dataset"].unique())
     fig, axes = grid(len(names), columns=3, panel_height=1.9)
     for ax, name in zip(axes.flat, names):

@@ -114,6 +114,24 @@ def test_who_is_over_the_limit_is_not_tried_where_it_is_no_easier(conf, tmp_path
     assert (results_table(left_out)["status"] == "not tried").all()
 
 
+def test_data_that_an_entrant_refuses_are_no_failure(conf, tmp_path, monkeypatch):
+    errors = {"full": "ValueError: too many rows", "reduced": "ZeroDivisionError: division by zero"}
+
+    def pretend(plans, **options):
+        (plan,) = plans
+        for id, job in plan.jobs.items():
+            (method,) = job.settings["methods"]
+            status = {"status": "failed", "error": errors[method]} if method in errors else {}
+            rows = [row(job, "runtime", None if status else 1.0, method=method, **status)]
+            plan.store.write(plan.name, id, Outcome(rows), {"seconds": 1.0})
+        return Summary()
+
+    monkeypatch.setattr(contest, "run", pretend)
+    held = contest.hold(events("tiny", str(tmp_path), only=["twin"], conf=conf))
+    assert held.refused == ["twin full: ValueError: too many rows"]
+    assert len(held.failures) == 4 and all("ZeroDivisionError" in failure for failure in held.failures)
+
+
 def test_wrong_names_are_told(conf, tmp_path, capsys):
     with pytest.raises(ConfigError, match="unknown profile of the leaderboard 'fast'"):
         read_rules("fast")

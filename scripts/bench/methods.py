@@ -81,7 +81,7 @@ def _literal(repeats: int) -> list[Row]:
     chosen = fast()
 
     def one_candidate(size):
-        candidate = SubsetKPCA(5, basis=np.append(chosen[: size - 1], 999), **options).fit(X)
+        candidate = SubsetKPCA(min(5, size), basis=np.append(chosen[: size - 1], 999), **options).fit(X)
         empirical_error(candidate, X)
 
     sizes = (1, 10, 20, 30, 40, 50)

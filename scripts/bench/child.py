@@ -26,7 +26,10 @@ def run(way: str, n: int, d: int, gamma: float, r: int, m: int, work: str = "fit
     model = WAYS[way](gamma, r, m)
     if work == "fit from disk":
         with tempfile.TemporaryDirectory() as folder:
-            return _measure(model.fit, _on_disk(Path(folder) / "X.dat", n, d))
+            X = _on_disk(Path(folder) / "X.dat", n, d)
+            found = _measure(model.fit, X)
+        found["mebibytes"] -= X.nbytes / 2**20  # pages of the file that were read count as memory too
+        return found
     X = samples.pictures(n, d)
     if work == "transform":
         model.fit(X)

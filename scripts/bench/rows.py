@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 import pandas as pd
 
 SAME_ERROR = 1e-6  # errors that differ by this share are equal
+MANY = 5  # so many rows of one kind are one line of the README
 MARKERS = ("<!-- bench: begin -->", "<!-- bench: end -->")
 
 
@@ -92,25 +93,44 @@ def page(rows: pd.DataFrame, titles: dict[str, str], preface: str) -> str:
 
 
 def short_table(rows: pd.DataFrame, source: str) -> str:
-    """The rows for the README."""
-    cells = [
-        [
-            row.what,
-            row.ours,
-            row.peer,
-            _quantity(row.ours_value, row.unit),
-            _quantity(row.peer_value, row.unit),
-            number(row.ratio, 2),
-            _errors(row),
-        ]
-        for row in rows[rows["headline"].astype(bool) & rows["ratio"].notna()].itertuples()
-    ]
-    columns = ["case", "kpca_lab", "peer", "kpca_lab", "peer", "ratio", "error, ours / peer"]
+    """The rows for the README; many of one kind against the same peers are one line, best and worst told."""
+    chosen = rows[rows["headline"].astype(bool) & rows["ratio"].notna()]
+    cells = []
+    for (_, ours, _, _), own in chosen.groupby(["group", "ours", "unit", "aim"], sort=False):
+        if len(own) >= MANY:
+            cells.append([_range(own), ours, _peers(own), "", _ratios(own["ratio"]), _largest(own)])
+        else:
+            cells += [
+                [row.what, row.ours, row.peer, _quantities(row), number(row.ratio, 2), _errors(row)]
+                for row in own.itertuples()
+            ]
+    columns = ["case", "kpca_lab", "peer", "kpca_lab / peer", "ratio", "error, kpca_lab / peer"]
     return f"{source}\n\n{markdown(columns, cells)}"
 
 
-def _quantity(value: float, unit: str) -> str:
-    return f"{number(value, 2)} {unit}"
+def _range(rows: pd.DataFrame) -> str:
+    return f"{len(rows)} cases: {rows['what'].iloc[0]} to {rows['what'].iloc[-1]}"
+
+
+def _peers(rows: pd.DataFrame) -> str:
+    """The peers, of solvers of one estimator its name once."""
+    names = list(dict.fromkeys(rows["peer"]))
+    common = names[0].partition(", ")[0]
+    same = all(name.partition(", ")[0] == common for name in names)
+    return f"{common}, its fastest accurate solver" if same and len(names) > 1 else " or ".join(names)
+
+
+def _ratios(ratios: pd.Series) -> str:
+    return f"{number(ratios.min(), 2)} to {number(ratios.max(), 2)}, median {number(ratios.median(), 2)}"
+
+
+def _largest(rows: pd.DataFrame) -> str:
+    worst = number(rows["ours_error"].max(), 2), number(rows["peer_error"].max(), 2)
+    return f"at most {worst[0]} / {worst[1]} ({rows['error'].iloc[0]})"
+
+
+def _quantities(row) -> str:
+    return f"{number(row.ours_value, 2)} / {number(row.peer_value, 2)} {row.unit}"
 
 
 def _errors(row) -> str:

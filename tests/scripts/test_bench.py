@@ -55,6 +55,29 @@ def test_the_short_table_has_the_headlines_only():
     assert text.count("FullKPCA") == 1 and "| 0.25 |" in text and "0 / 0.002 (share)" in text
 
 
+def test_many_cases_of_one_kind_are_one_line_that_tells_best_and_worst():
+    kinds = [
+        Row(
+            "full",
+            f"n = {n}",
+            "FullKPCA",
+            f"KernelPCA, {way}",
+            n,
+            4.0,
+            "s",
+            1e-9 * n,
+            0.0,
+            "share",
+            headline=True,
+        )
+        for n, way in ((1, "arpack"), (2, "dense"), (6, "arpack"), (3, "arpack"), (2, "arpack"))
+    ]
+    text = short_table(table(kinds), "Here.")
+    assert text.count("FullKPCA") == 1 and "5 cases: n = 1 to n = 2" in text
+    assert "0.25 to 1.5, median 0.5" in text and "at most 6e-09 / 0 (share)" in text
+    assert "KernelPCA, its fastest accurate solver" in text
+
+
 def test_text_between_markers_is_replaced_and_the_rest_kept():
     begin, end = MARKERS
     text = f"before\n{begin}\nold\n{end}\nafter\n"

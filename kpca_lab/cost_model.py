@@ -150,7 +150,7 @@ def calibrate(n_features: int, n_basis: int, n_components: int = 10, *, repeats:
 def _passes(values: np.ndarray) -> None:
     """What is done to kernel values between their evaluation and the sums of products."""
     np.count_nonzero(values > 1.0)
-    means = np.ones((values.shape[1], 2))
+    means = np.full((values.shape[1], 2), 1.0 / values.shape[1])
     for piece in row_blocks(len(values), 8 * values.shape[1], PIECE_BYTES):
         part = values[piece]
         part -= means[:, 0]

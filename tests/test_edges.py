@@ -53,7 +53,8 @@ def test_very_narrow_kernel(gamma, rng):
 def test_spread_within_clusters_that_lie_far_apart(gamma, rng):
     X = np.repeat([[-200.0, 0.0], [200.0, 0.0]], 50, axis=0) + 3e-5 * rng.standard_normal((100, 2))
     expected = exact_eigenvalues(X, gamma)[:5]
-    np.testing.assert_allclose(FullKPCA(5, gamma=gamma).fit(X).eigenvalues_, expected, rtol=1e-6)
+    # Rounding of the largest, 50, moves the others, near 1e-9, by 1e-5 of themselves.
+    np.testing.assert_allclose(FullKPCA(5, gamma=gamma).fit(X).eigenvalues_, expected, rtol=1e-5)
 
 
 def test_central_point_is_the_mean_unless_few_rows_have_moved_it(rng):

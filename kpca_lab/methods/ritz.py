@@ -57,7 +57,9 @@ class DistanceFromComponents:
         residuals = np.sqrt(np.maximum(squares - ritz**2, 0.0))
         outside, errors = self._outside(scores / np.sqrt(ritz)[:, None])
         gaps = _gaps(ritz, residuals, outside, errors)
-        sines = np.minimum(residuals, gaps) / gaps
+        # Beside a larger eigenvalue outside, a small residual tells nothing.
+        sines = np.ones(len(ritz))
+        np.divide(np.minimum(residuals, gaps), gaps, out=sines, where=gaps > 0)
         lengths = np.sqrt(np.einsum("ij,ij->i", A, AK))
         squared = ((AK @ A.T @ turn) / lengths[:, None]) ** 2
         same = _coincide(ritz, residuals, ritz, residuals) | np.eye(len(ritz), dtype=bool)
@@ -86,15 +88,13 @@ class DistanceFromComponents:
 
 
 def _gaps(ritz, residuals, outside, errors) -> np.ndarray:
-    """Distances of Ritz values from the next eigenvalue outside, tiny where none may be left."""
-    least = np.finfo(float).tiny
+    """How far Ritz values lie above the next eigenvalue outside."""
     if not len(outside):
-        return np.maximum(ritz, least)
+        return ritz
     same = _coincide(ritz, residuals, outside, errors)
     gaps = np.where(same, np.inf, ritz[:, None] - (outside + errors)).min(axis=1)
     # Where all that are watched coincide with a value, so may the next one.
-    gaps = np.where(same.all(axis=1), COINCIDE * ritz, gaps)
-    return np.maximum(gaps, least)
+    return np.where(same.all(axis=1), COINCIDE * ritz, gaps)
 
 
 def _coincide(values, errors, others, other_errors) -> np.ndarray:

@@ -318,7 +318,7 @@ def test_the_estimated_distance_bounds_the_true_one():
     # Rows in the wrong order, or without the largest component, are as far as can be.
     wrong, missing = exact[[1, 0, 2]], (vectors / np.sqrt(values)).T[1:4]
     assert distance(wrong, wrong @ gram) > 0.99
-    for _ in range(20):
+    for _ in range(40):  # from a share of the size of rounding errors
         value = distance(missing, missing @ gram)
     assert value == 1
 

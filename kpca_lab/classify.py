@@ -11,6 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kpca_lab.blas import product
 from kpca_lab.distances import Rows
 from kpca_lab.methods.base import OperatorEstimator, refuse_row_source
 from kpca_lab.methods.full import FullKPCA
@@ -206,7 +207,7 @@ def residuals_by_rank(operator: FeatureOperator, X: Rows, ranks: Sequence[int] |
     gram = operator.left_gram
     new_products = np.triu(gram, 1) * 2 + np.diag(gram.diagonal() - 2.0)
     added = np.zeros((len(components), operator.rank + 1))
-    np.cumsum(components * (components @ new_products), axis=1, out=added[:, 1:])
+    np.cumsum(components * product(components, new_products), axis=1, out=added[:, 1:])
     return np.maximum(operator.centred_square_norm(X)[:, None] + added[:, ranks], 0.0)
 
 

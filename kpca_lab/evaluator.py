@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from kpca_lab.blas import product
 from kpca_lab.distances import BLOCK_BYTES, measure_close_pairs, row_blocks, row_squares, shifted
 from kpca_lab.kernels import TABLE_IN_USE, Kernel
 
@@ -90,12 +91,12 @@ class CoreEvaluator:
         left[:, d + 1] = 1.0
         largest = -squares.min(initial=0) - self._squares.min(initial=0)
         if self._single_right is not None and largest <= self.single_limit:
-            np.add(moved.astype(np.float32) @ self._single_right, squares[:, None], out=out)
+            np.add(product(moved.astype(np.float32), self._single_right), squares[:, None], out=out)
             out += self._right[d + 1]
             out[:, m:] = 0.0
             np.minimum(out, 0.0, out=out)
         else:
-            np.matmul(left, self._right, out=out)  # the squared norms ride along as two more columns
+            product(left, self._right, out=out)  # the squared norms ride along as two more columns
         if largest > limit:
             measure_close_pairs(out[:, :m], moved, lambda: shifted(self.points, origin), gamma, largest)
         np.expm1(out, out=out)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from kpca_lab.blas import product
 from kpca_lab.gram import is_plain_gaussian, varying_columns
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import rank_tolerance, top_eigenpairs
@@ -93,7 +94,7 @@ class GramOperator:
         square, total = np.zeros((rank, rank)), np.zeros(rank)
         for rows in row_blocks(self.n, 8 * size):
             coordinates = frame.vectors.evaluate(self.kernel, self.samples[rows])
-            square += coordinates.T @ coordinates
+            square += product(coordinates.T, coordinates)
             total += coordinates.sum(axis=0)
         if self.center:
             square -= np.outer(total, total) / self.n

@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances, pairwise_kernels
 
+from kpca_lab.blas import product
 from kpca_lab.distances import (
     BLOCK_BYTES,
     Rows,
@@ -202,7 +203,7 @@ class Kernel:
         squares = self.gamma * row_squares(A)
 
         def column(j: int) -> np.ndarray:
-            values = A @ (2 * self.gamma * A[j])
+            values = product(A, 2 * self.gamma * A[j])
             values -= squares
             values -= squares[j]
             self._measure_close_pairs(values[:, None], A, A[j : j + 1], 2 * squares.max())
@@ -321,7 +322,7 @@ class Kernel:
         else:
             left = np.column_stack([A, a, np.ones(len(a))])
             right = np.column_stack([2 * self.gamma * B, np.ones(len(b)), b])
-            values = left @ right.T
+            values = product(left, right.T)
         self._measure_close_pairs(values, A, B, -a.min(initial=0) - b.min(initial=0))
         if A is B:
             np.fill_diagonal(values, 0)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
+from kpca_lab.blas import product
+
 EPS = np.finfo(np.float64).eps
 # Random directions, and products with them, that must not bring up another large eigenvalue.
 N_PROBES, PROBE_STEPS = 4, 3
@@ -87,9 +89,8 @@ def block_krylov(
         tested = start is not None or (probed and space.size >= next_check)
         finished = converged and (tested or space.size == n)
         if finished or given_up:
-            return KrylovResult(
-                values[::-1], space.V[:, : space.size] @ turn[:, ::-1], residual, space.n_products, finished
-            )
+            vectors = product(space.V[:, : space.size], turn[:, ::-1])
+            return KrylovResult(values[::-1], vectors, residual, space.n_products, finished)
         if not space.has_room:
             space.restart(k + (space.size - k) // 4)
             history.clear()
@@ -115,6 +116,12 @@ def _steps_to(tol: float, history: list[tuple[int, float]], block: int) -> int:
     (size_before, before), (size, residual) = history[-2:]
     steps = (size - size_before) * np.log(residual / tol) / np.log(before / residual)
     return int(np.clip(steps, least, most))
+
+
+def _qr(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if A.shape[1] == 1:
+        return _pivoted_qr(A)[:2]
+    return scipy.linalg.qr(A, mode="economic", check_finite=False)
 
 
 def _pivoted_qr(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -159,15 +166,15 @@ class _Space:
         basis[:, old:] = self.W
         image = self.multiply(self.W)
         self.n_products += 1
-        products = basis.T @ image
+        products = product(basis.T, image)
         self.H[: self.size, old : self.size] = products
         self.H[old : self.size, : self.size] = products.T
         self.scale = max(self.scale, np.abs(products).max(initial=0.0))
-        image = image - basis @ products
+        image = image - product(basis, products)
         width = min(self.W.shape[1], self.n - self.size - self.parked.shape[1])
         outside = basis
         if self.parked.shape[1]:
-            self.parked_coupling = np.hstack([self.parked_coupling, self.parked.T @ image])
+            self.parked_coupling = np.hstack([self.parked_coupling, product(self.parked.T, image)])
             outside = np.hstack([basis, self.parked])
         Q, R = (
             self._orthonormal(image, outside) if width > 0 else (image[:, :0], np.zeros((0, self.size - old)))
@@ -186,9 +193,9 @@ class _Space:
         Q[:, lost] = self.rng.standard_normal((len(Q), np.count_nonzero(lost)))
         R[lost] = 0.0
         for _ in range(4):
-            Q = Q - basis @ (basis.T @ Q)
-            Q, turn, _ = _pivoted_qr(Q) if Q.shape[1] == 1 else (*np.linalg.qr(Q), None)
-            R = turn @ R
+            Q = Q - product(basis, product(basis.T, Q))
+            Q, turn = _qr(Q)
+            R = product(turn, R)
             if np.abs(turn.diagonal()).min(initial=1.0) > 0.5:
                 break
         return Q, R[:, np.argsort(order)]
@@ -213,7 +220,7 @@ class _Space:
     def restart(self, keep: int) -> None:
         """Keep the best Ritz vectors only."""
         values, turn = self.ritz_pairs(keep)
-        self.V[:, :keep] = self.V[:, : self.size] @ turn
+        self.V[:, :keep] = product(self.V[:, : self.size], turn)
         self.coupling = self.coupling @ turn
         if self.parked.shape[1]:
             self.parked_coupling = self.parked_coupling @ turn

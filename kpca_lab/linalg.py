@@ -4,6 +4,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg.blas import dsymv
 
+from kpca_lab.blas import product
 from kpca_lab.krylov import block_krylov
 
 # Tiles of a matrix that stay in the cache while they are used twice.
@@ -162,7 +163,7 @@ def pivoted_cholesky(
         if remaining[pivot] <= floor or remaining.sum() <= tol * trace:
             break
         done = len(pivots)
-        row = column(pivot) - factor[:done, pivot] @ factor[:done]
+        row = column(pivot) - product(factor[:done, pivot], factor[:done])
         row /= np.sqrt(remaining[pivot])
         row[pivots] = 0.0
         factor[done] = row

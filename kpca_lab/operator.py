@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from kpca_lab.blas import product
 from kpca_lab.distances import stacked
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernels import EXPONENTIALS, Kernel
@@ -47,7 +48,7 @@ class Expansion:
 
     def offset(self, kernel: Kernel) -> np.ndarray:
         """What the kernel's offsets add up to in each vector."""
-        return kernel.offset(self.points) @ self.coefficients
+        return product(kernel.offset(self.points), self.coefficients)
 
     def evaluate(self, kernel: Kernel, Z) -> np.ndarray:
         """Inner products ``<u_j, phi(z)>``: one row per row of ``Z``, one column per vector."""
@@ -58,24 +59,24 @@ class Expansion:
 
     def core_inner(self, kernel: Kernel, other: "Expansion") -> np.ndarray:
         """What the core of the kernel adds to the inner products with the other vectors."""
-        product = np.zeros((self.coefficients.shape[1], other.coefficients.shape[1]))
+        inner = np.zeros((self.coefficients.shape[1], other.coefficients.shape[1]))
         for rows, core in kernel.core_blocks(self.points, other.points):
-            product += self.coefficients[rows].T @ (core @ other.coefficients)
-        return product
+            inner += product(self.coefficients[rows].T, product(core, other.coefficients))
+        return inner
 
     def inner(self, kernel: Kernel, other: "Expansion") -> np.ndarray:
         """Inner products of these vectors (rows) with the other ones (columns)."""
-        product = self.core_inner(kernel, other)
-        product += np.outer(self.offset(kernel), other.totals)
-        product += np.outer(self.totals, other.offset(kernel))
-        return product + kernel.constant * np.outer(self.totals, other.totals)
+        inner = self.core_inner(kernel, other)
+        inner += np.outer(self.offset(kernel), other.totals)
+        inner += np.outer(self.totals, other.offset(kernel))
+        return inner + kernel.constant * np.outer(self.totals, other.totals)
 
 
 def core_product(kernel: Kernel, Z, points, coefficients: np.ndarray) -> np.ndarray:
     """``core(Z, points) @ coefficients``, in blocks of rows."""
     values = np.empty((Z.shape[0], coefficients.shape[1]))
     for rows, core in kernel.core_blocks(Z, points):
-        np.matmul(core, coefficients, out=values[rows])
+        product(core, coefficients, out=values[rows])
     return values
 
 
@@ -131,7 +132,9 @@ class FeatureOperator:
         at_points = core_product(self.kernel, self.points, mean.points, mean.coefficients)
         return {
             name: (
-                v.coefficients.T @ at_points if v.points is self.points else v.core_inner(self.kernel, mean)
+                product(v.coefficients.T, at_points)
+                if v.points is self.points
+                else v.core_inner(self.kernel, mean)
             ).ravel()
             for name, v in vectors.items()
         }
@@ -165,8 +168,14 @@ class FeatureOperator:
         """
         values = np.empty((Z.shape[0], self.rank))
         for rows, core in self._core_blocks(Z):
-            np.matmul(core, self.analysis.coefficients, out=values[rows])
+            product(core, self.analysis.coefficients, out=values[rows])
             self._add_other_parts(values[rows], "right", Z[rows])
+        return values
+
+    def transform_core(self, core: np.ndarray, Z) -> np.ndarray:
+        """The same, where the kernel's core of ``Z`` with the points is known."""
+        values = product(core, self.analysis.coefficients)
+        self._add_other_parts(values, "right", Z)
         return values
 
     def centred_square_norm(self, Z) -> np.ndarray:
@@ -214,7 +223,7 @@ class FeatureOperator:
         coefficients = np.hstack(parts)
         square = np.empty(Z.shape[0]) if shared_mean else self.centred_square_norm(Z)
         for rows, core in self._core_blocks(Z):
-            core_values = core @ coefficients
+            core_values = product(core, coefficients)
             components = along_left = core_values[:, : self.rank]
             self._add_other_parts(components, "right", Z[rows])
             if self.right is not None:
@@ -245,7 +254,7 @@ class FeatureOperator:
         return replace(self, mean=mean)
 
     def _square_norm(self, components: np.ndarray) -> np.ndarray:
-        image = components if self.orthonormal else components @ self.left_gram
+        image = components if self.orthonormal else product(components, self.left_gram)
         return np.einsum("ij,ij->i", components, image)
 
     def synthesize(self, components: np.ndarray) -> Expansion:

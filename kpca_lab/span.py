@@ -6,6 +6,8 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
+from kpca_lab.blas import product
+from kpca_lab.gram import core_matrix, is_plain_gaussian
 from kpca_lab.kernel_checks import common_size
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
@@ -48,7 +50,7 @@ class Frame:
         spread = spread - spread.mean(axis=0)
         offset = kernel.offset(points)
         with_mean = column_means + offset
-        along_spread = spread.T @ with_mean
+        along_spread = product(spread.T, with_mean)
         mean_square = column_means.mean() + 2 * offset.mean() + kernel.constant
         left_square = mean_square - along_spread @ along_spread
         # Rounding of with_mean reaches left_square through the large coefficients of the spread: below
@@ -57,7 +59,7 @@ class Frame:
         if left_square <= rank_tolerance(m) * (mean_square + carried):
             return cls(kernel, Expansion(points, spread, np.zeros(rank)), along_spread)
         length = np.sqrt(left_square)
-        left_of_mean = (1.0 / m - spread @ along_spread) / length
+        left_of_mean = (1.0 / m - product(spread, along_spread)) / length
         coefficients = np.column_stack([spread, left_of_mean])
         totals = np.append(np.zeros(rank), 1.0 / length)
         return cls(kernel, Expansion(points, coefficients, totals), np.append(along_spread, length))
@@ -65,7 +67,8 @@ class Frame:
     def expand(self, coordinates: np.ndarray) -> Expansion:
         """The vectors of the span with the given coordinates, one per column."""
         vectors = self.vectors
-        return Expansion(vectors.points, vectors.coefficients @ coordinates, vectors.totals @ coordinates)
+        totals = product(vectors.totals, coordinates)
+        return Expansion(vectors.points, product(vectors.coefficients, coordinates), totals)
 
     def expand_near_mean(self, drift: np.ndarray) -> Expansion:
         """The basis mean plus the vector with coordinates ``drift``.
@@ -136,7 +139,7 @@ class SummationFrame:
             spread = _principal_directions(centred, rank_tolerance(m), common)
             if rank < m - 1 or factor[-1, -1] ** 2 < DEPENDENT * factor[0, 0] ** 2:
                 return cls(Frame._completed(kernel, points, spread, column_means), column_means, order)
-            at_pivots = (centred @ spread)[order[:rank]]
+            at_pivots = product(centred, spread)[order[:rank]]
             rotation = scipy.linalg.solve_triangular(factor, at_pivots, lower=True, check_finite=False)
         frame = Frame._completed(kernel, points, spread, column_means)
         return cls(frame, column_means, order, *_separated(factor), rotation)
@@ -171,14 +174,14 @@ class SummationFrame:
         """
         m, size, totals = len(self.order), self.size, self.frame.vectors.totals
         core, offset, one = rows[:, :m], rows[:, m].copy(), rows[:, m + 1].copy()
-        means = core @ self._means
+        means = product(core, self._means)
         if self.factor is None:
-            rows[:, :size] = core @ self._turn + np.outer(offset, totals)
+            rows[:, :size] = product(core, self._turn) + np.outer(offset, totals)
         else:
             rank = len(self.factor)
             core -= means[:, :1]
             for pivots, share in self.removals:
-                core[:, pivots.stop : rank] -= core[:, pivots] @ share
+                core[:, pivots.stop : rank] -= product(core[:, pivots], share)
             rows[:, rank:size] = means[:, 1:] + np.outer(offset, totals[totals != 0])
         rows[:, size], rows[:, size + 1] = means[:, 0], one
 
@@ -200,7 +203,7 @@ class SummationFrame:
         rank = len(self.factor)
         pivots = scipy.linalg.blas.dtrsm(1.0, self.factor, summed[:rank], lower=1)
         if self.rotation is not None:
-            pivots = self.rotation.T @ pivots
+            pivots = product(self.rotation.T, pivots)
         return np.concatenate([pivots, summed[rank:]])
 
     def turn_products(self, summed: np.ndarray) -> np.ndarray:
@@ -213,7 +216,7 @@ class SummationFrame:
         within = np.tril(within)
         within += np.tril(within, -1).T
         if self.rotation is not None:
-            within = self.rotation.T @ within @ self.rotation
+            within = product(product(self.rotation.T, within), self.rotation)
             within = (within + within.T) / 2
         if rank == len(summed):
             return within
@@ -226,7 +229,8 @@ class SummationFrame:
 
 def _centred_core(kernel: Kernel, points) -> tuple[np.ndarray, np.ndarray]:
     """Column means of the kernel's core between the points, and the centred Gram matrix."""
-    centred = kernel.core(points, points)
+    plain = is_plain_gaussian(kernel, points)
+    centred = core_matrix(kernel, points) if plain else kernel.core(points, points)
     column_means = centred.mean(axis=0)
     centred = centred - column_means
     centred -= centred.mean(axis=1)[:, None]

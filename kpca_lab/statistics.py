@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 import scipy.linalg.blas
 
+from kpca_lab.blas import product
 from kpca_lab.distances import PIECE_BYTES, TOLERATED, densify, row_blocks
 from kpca_lab.evaluator import CoreEvaluator
 from kpca_lab.kernel_checks import check_range
@@ -75,8 +76,8 @@ class SpanStatistics:
         """An orthonormal frame of the span."""
         return self._summation.frame
 
-    def add(self, samples) -> "SpanStatistics":
-        """Add samples, block by block."""
+    def add(self, samples, core: np.ndarray | None = None) -> "SpanStatistics":
+        """Add samples, block by block; ``core`` is filled with the kernel's core of them with the points."""
         kernel, m, rows = self.frame.kernel, len(self._summation.order), None
         for block in self._evaluator.rows(samples):
             some = samples[block]
@@ -84,6 +85,8 @@ class SpanStatistics:
                 rows = np.empty((some.shape[0], m + 2))
             rows = rows[: some.shape[0]]
             is_plain = self._evaluator.fill(some, rows, self._plain_limit)
+            if core is not None:
+                core[block, self._summation.order] = rows[:, :m]
             rows[:, m], rows[:, m + 1] = kernel.offset(some), 1.0
             self._diagonal_total += kernel.core_diagonal(some).sum()
             if is_plain:
@@ -92,6 +95,11 @@ class SpanStatistics:
                 self._turned = _add_products(self._turned, self._to_coordinates(rows))
         self.n_samples += samples.shape[0]
         return self
+
+    @property
+    def is_double(self) -> bool:
+        """Whether all kernel values are computed in double precision."""
+        return self._evaluator.single_limit == 0
 
     def allow_single_precision(self, samples, n_components: int | float | None) -> None:
         """Form inner products in single precision, if some samples show that to be safe.
@@ -210,7 +218,7 @@ class SpanStatistics:
         gram -= with_mean + self._reference[:-1].mean()
         gram -= with_mean[:, None]
         coordinates = self._summation.turn(rows[:, :-2].T)
-        return gram - coordinates.T @ coordinates
+        return gram - product(coordinates.T, coordinates)
 
     def fresh(self) -> "SpanStatistics":
         """Statistics over the same points without any samples, which another thread may add to."""

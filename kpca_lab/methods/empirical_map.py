@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from kpca_lab.blas import product
 from kpca_lab.distances import Rows
 from kpca_lab.kernel_checks import gram_rank
 from kpca_lab.kernels import BLOCK_BYTES, Kernel
@@ -267,21 +268,21 @@ def gram_product(
     """
     n = samples.shape[0]
     totals = np.asarray(B.sum(axis=0)).ravel()
-    product = np.empty((n, B.shape[1]))
+    multiplied = np.empty((n, B.shape[1]))
     for rows, core in kernel.core_blocks(samples, samples, block_bytes):
-        product[rows] = core @ B
+        multiplied[rows] = core @ B if sparse.issparse(B) else product(core, B)
         if center:
             means = core.mean(axis=1)
-            product[rows] -= np.outer(means, totals)
+            multiplied[rows] -= np.outer(means, totals)
             if row_means is not None:
                 row_means[rows] = means
     if center:
-        product -= product.mean(axis=0)
-        return product
+        multiplied -= multiplied.mean(axis=0)
+        return multiplied
     offset = kernel.offset(samples)
-    product += np.outer(offset, totals)
-    product += offset @ B + kernel.constant * totals
-    return product
+    multiplied += np.outer(offset, totals)
+    multiplied += offset @ B + kernel.constant * totals
+    return multiplied
 
 
 __all__ = ["EmpiricalMapKPCA", "approximate_covariance_eigenpairs", "gram_product", "sketch_matrix"]

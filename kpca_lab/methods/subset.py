@@ -7,7 +7,14 @@ from kpca_lab.deflation import FAR_ABOVE, eigenpairs_beside
 from kpca_lab.gap import GapEstimate, estimate_gap, relative_gap, span_floor
 from kpca_lab.kernel_checks import check_positive, check_range
 from kpca_lab.linalg import numerical_rank, rank_tolerance, top_eigenpairs
-from kpca_lab.methods.base import check_center, check_n_components, check_size, n_components_kept, take_rows
+from kpca_lab.methods.base import (
+    check_center,
+    check_n_components,
+    check_size,
+    in_precision,
+    n_components_kept,
+    take_rows,
+)
 from kpca_lab.methods.basis import BasisEstimator, choose_basis
 from kpca_lab.methods.blockwise import BlockwiseEstimator
 from kpca_lab.methods.growth import check_growth, fit_growing
@@ -23,6 +30,8 @@ SOLVED = (
     "operator_", "eigenvalues_", "explained_variance_", "explained_variance_ratio_", "total_variance_",
     "error_", "error_floor_", "gap_bound_",
 )  # fmt: skip
+# fit_transform keeps kernel values up to this size.
+KEPT_BYTES = 64 * 2**20
 # On a cluster a part has this many rows for each basis sample, so that merging costs little beside it.
 PART_ROWS = 50
 CENTROIDS = {False: None, True: "projected", "mean": "mean", "basis": "basis", "projected": "projected"}
@@ -207,22 +216,53 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         self : object
             The fitted estimator.
         """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit to ``X`` and project it on the components, as ``fit(X).transform(X)`` does.
+
+        Kernel values of ``X`` with the basis that take up to 64 MiB are computed once for both.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or anything that ``fit`` takes
+            The samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The components of each sample.
+        """
+        samples, core = self._fit(X, keep_core=True)
+        if core is None:
+            return self.transform(X)
+        return in_precision(self.operator_.transform_core(core, samples), samples.dtype)
+
+    def _fit(self, X, keep_core: bool = False):
+        """Fit to ``X``; return the samples and their kernel values with the basis, or None for these."""
         self._forget()
         centroid = self._check_parameters()
         samples, kernel = self._start(X, min_samples=2 if centroid else 1)
         if self.tol is not None:
             fit_growing(self, samples, kernel, centroid)
-            return self
+            return samples, None
         basis = choose_basis(self, samples, kernel, self.n_components, center=centroid)
-        self._fit_to(samples, kernel, basis, centroid)
-        return self
+        keep_core &= isinstance(samples, np.ndarray) and kernel.name != "precomputed"
+        return samples, self._fit_to(samples, kernel, basis, centroid, keep_core)
 
-    def _fit_to(self, samples, kernel, basis, centroid):
+    def _fit_to(self, samples, kernel, basis, centroid, keep_core: bool = False) -> np.ndarray | None:
         self._forget()
         self._begin(samples, kernel, basis, centroid)
-        self._add(samples, first=True)
+        core = None
+        if keep_core and self.statistics_.is_double and 8 * len(samples) * len(basis.points) <= KEPT_BYTES:
+            core = np.empty((len(samples), len(basis.points)))
+        self._add(samples, first=True, core=core)
         self._samples_of_mean = samples if centroid == "mean" else None
         self._solve()
+        return core
 
     def partial_fit(self, X, y=None):
         """Add samples to those fitted so far.
@@ -262,10 +302,10 @@ class SubsetKPCA(BlockwiseEstimator, BasisEstimator):
         self._add(samples, first)
         return self
 
-    def _add(self, samples, first):
+    def _add(self, samples, first, core=None):
         statistics = self.statistics_
         if not isinstance(samples, RowSource):
-            statistics.add(samples)
+            statistics.add(samples, core)
             return
         least = PART_ROWS * self.basis_.shape[0]
         try:

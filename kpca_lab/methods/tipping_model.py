@@ -3,9 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular, svd
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
 from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
+
+from kpca_lab.blas import product
 
 # A weight is dropped by the iterations that only shrink it when the data determine less than this of it.
 NEGLIGIBLE = 1e-4
@@ -100,19 +102,19 @@ class WeightModel:
         if 2 * len(chosen) < rows.shape[1]:
             # C = s2 I + B diag(d) B' with few orthonormal columns B.
             singular, turn = _right_singular(weighted, s2)
-            along_solved = rows @ turn.T / (s2 + singular**2)
-            solved = rows - (along_solved * singular**2) @ turn
+            along_solved = product(rows, turn.T) / (s2 + singular**2)
+            solved = rows - product(along_solved * singular**2, turn)
             solved /= s2
             # phi' C^-1 phi = (C^-1 phi)' C (C^-1 phi), a sum of squares: nothing cancels.
-            inner = s2 * np.einsum("ij,ij->i", solved, solved) + along_solved**2 @ singular**2
+            inner = s2 * np.einsum("ij,ij->i", solved, solved) + product(along_solved**2, singular**2)
             log_determinant = np.log1p(singular**2 / s2).sum()
-            along = turn**2 @ variances + (turn @ mean) ** 2
+            along = product(turn**2, variances) + product(turn, mean) ** 2
             total = variances.sum() + mean @ mean
             trace = (along / (s2 + singular**2)).sum() + max(total - along.sum(), 0.0) / s2
         else:
-            covariance = weighted.T @ weighted
+            covariance = product(weighted.T, weighted)
             covariance[np.diag_indices(len(covariance))] += s2
-            factor = np.linalg.cholesky(covariance)
+            factor = cholesky(covariance, lower=True, check_finite=False)
             whitened = solve_triangular(factor, rows.T, lower=True, check_finite=False)
             solved = solve_triangular(factor, whitened, lower=True, trans=1, check_finite=False).T
             inner = np.einsum("ij,ij->j", whitened, whitened)
@@ -121,20 +123,20 @@ class WeightModel:
             trace = np.sum(solve_triangular(factor, moments, lower=True, check_finite=False) ** 2)
         inner = inner + samples.rest / s2
         log_likelihood = -samples.n_samples / 2 * (log_determinant + trace + samples.rest_mean / s2)
-        square = solved**2 @ variances + (solved @ mean) ** 2
+        square = product(solved**2, variances) + product(solved, mean) ** 2
         return cls(weights, solved, inner, square, float(log_likelihood))
 
 
 def _right_singular(weighted: np.ndarray, noise_variance: float) -> tuple[np.ndarray, np.ndarray]:
     """Singular values and right singular vectors, as rows, of a matrix with fewer rows than columns."""
-    products = weighted @ weighted.T
+    products = product(weighted, weighted.T)
     if products.trace() > SAFE_SQUARES * noise_variance:
         return svd(weighted, full_matrices=False, check_finite=False)[1:]
     # Rounding of the squares reaches C as this share of the noise; vectors that it spoils are no part of C.
     squares, left = eigh(products, check_finite=False)
     kept = squares > np.finfo(np.float64).eps * squares[-1] if len(squares) else np.zeros(0, dtype=bool)
     singular = np.sqrt(squares[kept])
-    return singular, (left[:, kept] / singular).T @ weighted
+    return singular, product((left[:, kept] / singular).T, weighted)
 
 
 def fast_step(samples: WeightedSamples, model: WeightModel, noise_variance: float) -> WeightModel:
@@ -169,10 +171,10 @@ def _scoring_target(samples: WeightedSamples, model: WeightModel) -> np.ndarray:
     candidates = np.flatnonzero(((model.weights > 0) | (model.ratio > 1)) & (model.inner > 0))
     inner = model.inner[candidates]
     current = model.weights[candidates] * inner
-    products = samples.rows[candidates] @ model.solved[candidates].T
+    products = product(samples.rows[candidates], model.solved[candidates].T)
     hessian = (products / np.sqrt(inner)) ** 2 / inner[:, None]
     np.fill_diagonal(hessian, 1.0)
-    linear = model.ratio[candidates] - 1 + hessian @ current
+    linear = model.ratio[candidates] - 1 + product(hessian, current)
     # With an incomplete factor of it, `nnls` takes up no more weights than there are independent directions.
     factor, pivots, rank, _ = dpstrf(hessian, tol=TIE)
     pivots, factor = pivots - 1, np.triu(factor)[:rank]

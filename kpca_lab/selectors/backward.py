@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from kpca_lab.blas import product
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import (
@@ -135,7 +136,7 @@ class BackwardSearch:
         self.centred, self.mean_counts = check_criterion(center)
         span = SpanCoordinates.of(kernel, X, start)
         self.floor, self.mean = span.floor, span.mean
-        self.scatter = span.centred @ span.centred.T
+        self.scatter = product(span.centred, span.centred.T)
         self.scale = float(np.trace(self.scatter) + span.outside)
         self.points = span.centred[:, start] + span.mean[:, None]
         if not self.centred:
@@ -171,7 +172,7 @@ class BackwardSearch:
         """Turn the frame to the eigenvectors of the scatter matrix."""
         eigenvalues, directions = top_eigenpairs(self.scatter, solver="dense")
         self.eigenvalues = np.maximum(eigenvalues, 0.0)
-        self.points, self.mean = directions.T @ self.points, directions.T @ self.mean
+        self.points, self.mean = product(directions.T, self.points), product(directions.T, self.mean)
 
     def _gains(self):
         """Bounds on minus the rise of the error, and a function for exact values."""
@@ -183,9 +184,9 @@ class BackwardSearch:
         lost /= np.linalg.norm(lost, axis=0)
         # The rows of the projector on the row space have length one for samples that the others do not span.
         needed = np.einsum("ij,ij->i", orthonormal, orthonormal) > 1 - REDUNDANT
-        extra = self.n * (self.mean @ lost) ** 2 * self.mean_counts
+        extra = self.n * product(self.mean, lost) ** 2 * self.mean_counts
         if k <= self.rank:
-            losses = np.where(needed, self.eigenvalues @ lost**2 + extra, 0.0)
+            losses = np.where(needed, product(self.eigenvalues, lost**2) + extra, 0.0)
             return -losses, -losses, None
         r = int(self.rank)
         lower, upper = compressed_loss_bounds(self.eigenvalues, r, lost)
@@ -203,8 +204,8 @@ class BackwardSearch:
         frame, triangle, _ = qr(points, mode="economic", pivoting=True, check_finite=False)
         k = int(np.count_nonzero(np.abs(triangle.diagonal()) ** 2 > self.floor))
         frame = frame[:, :k]
-        self.points, self.mean = frame.T @ points, frame.T @ self.mean
-        self.scatter = (frame.T * self.eigenvalues) @ frame
+        self.points, self.mean = product(frame.T, points), product(frame.T, self.mean)
+        self.scatter = product(frame.T * self.eigenvalues, frame)
         self._diagonalise()
 
 
@@ -236,9 +237,9 @@ def compressed_loss_bounds(
     squares_top, weights = lost[:r] ** 2, lost[r:] ** 2
     weight = weights.sum(axis=0)
     safe = np.where(weight > 0, weight, 1.0)
-    mean = np.where(weight > 0, rest @ weights / safe, rest[-1])
+    mean = np.where(weight > 0, product(rest, weights) / safe, rest[-1])
     share = squares_top.sum(axis=0)
-    raw = top @ squares_top
+    raw = product(top, squares_top)
     upper = raw - share * mean
     least = top[-1] - upper
     gap = least - rest[:, None]

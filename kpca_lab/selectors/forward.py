@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg.blas import dger, dsymv
 
+from kpca_lab.blas import product
 from kpca_lab.gram import core_matrix
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
@@ -216,7 +217,7 @@ class ForwardSearch:
 
             def exact(candidates):
                 exact_squares, exact_sums = self._lengths(candidates)
-                border = self.directions.T @ self.cross[: self.k, candidates] / scaled[candidates]
+                border = product(self.directions.T, self.cross[: self.k, candidates]) / scaled[candidates]
                 gains = bordered_gains(self.eigenvalues, r, border, exact_squares / divisor[candidates])
                 return gains + self.mean_counts * exact_sums**2 / n / divisor[candidates]
 
@@ -230,7 +231,7 @@ class ForwardSearch:
         """
         cross = self.cross[: self.k]
         shown = min(self.k, 2 * r)
-        border = self.directions[:, :shown].T @ cross
+        border = product(self.directions[:, :shown].T, cross)
         border /= scaled
         rest = np.einsum("ij,ij->j", cross, cross) / scaled**2 - np.einsum("ij,ij->j", border, border)
         lower = extra.copy()
@@ -240,7 +241,7 @@ class ForwardSearch:
         for bound, kept in ((upper, count + FRONT), (lower, count)):
             least = np.sort(bound[usable])[-kept:][0]
             hopeful = np.flatnonzero(usable & (upper >= least))
-            border = self.directions.T @ cross[:, hopeful] / scaled[hopeful]
+            border = product(self.directions.T, cross[:, hopeful]) / scaled[hopeful]
             close = bordered_gain_bounds(self.eigenvalues, r, border, squares[hopeful])
             lower[hopeful], upper[hopeful] = close + extra[hopeful]
         return lower, upper
@@ -249,7 +250,7 @@ class ForwardSearch:
         """Rows of ``R``."""
         coordinates, means = self.coordinates[1 : self.k], self.means[1 : self.k]
         along = coordinates[:, self.rows[candidates]] + means[:, None]
-        return self.matrix[candidates] - (along.T @ coordinates + (means @ along)[:, None])
+        return self.matrix[candidates] - (product(along.T, coordinates) + (means @ along)[:, None])
 
     def _lengths(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared lengths of rows of ``R``, about their means if centred, and their sums."""
@@ -298,7 +299,7 @@ class ForwardSearch:
         """Add a coordinate of all samples, and take it off ``R``."""
         k, mean = self.k, row.mean() if self.centred else 0.0
         centred, own = row - mean, row[self.rows]
-        along, length = self.coordinates[:k] @ centred, centred @ centred
+        along, length = product(self.coordinates[:k], centred), centred @ centred
         before = self._product(centred) - self._of_candidates(along[1:])
         total = row.sum()
         self.squares = np.maximum(self.squares + own * (own * length - 2 * before), 0.0)
@@ -317,7 +318,7 @@ class ForwardSearch:
     def _product(self, vector: np.ndarray) -> np.ndarray:
         """The matrix times a vector: by one triangle, if all samples are candidates."""
         if len(self.matrix) < self.matrix.shape[1]:
-            return self.matrix @ vector
+            return product(self.matrix, vector)
         return dsymv(1.0, self.matrix.T, vector, lower=1)
 
     def _of_candidates(self, along: np.ndarray) -> np.ndarray:
@@ -325,7 +326,7 @@ class ForwardSearch:
         coordinates = self.coordinates[1 : self.k]
         if len(self.rows) < coordinates.shape[1]:
             coordinates = coordinates[:, self.rows]
-        return along @ coordinates + along @ self.means[1 : self.k]
+        return product(along, coordinates) + along @ self.means[1 : self.k]
 
     def _update_scatter(self) -> None:
         if self.tracks_scatter:

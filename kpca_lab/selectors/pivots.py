@@ -28,6 +28,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from kpca_lab.blas import product
 from kpca_lab.kernels import Kernel
 from kpca_lab.selectors.criterion import TIE, FirstSample, check_count, check_matrix_size
 from kpca_lab.selectors.subsample import candidates
@@ -56,7 +57,7 @@ class SpanDistances:
         """The same for a few samples and the pivots to be found among them."""
         known = self.factor[numbers, : self.size]
         points = self.X[numbers]
-        left = self._less_first(self.kernel.core(points, points), numbers, numbers) - known @ known.T
+        left = self._less_first(self.kernel.core(points, points), numbers, numbers) - product(known, known.T)
         np.fill_diagonal(left, self.weights[numbers])
         return _SpanDistancesAmong(left, self.floor)
 
@@ -68,7 +69,7 @@ class SpanDistances:
         new = slice(self.size, self.size + len(pivots))
         for rows, core in self.kernel.core_blocks(self.X, self.X[pivots]):
             left = self._less_first(core, rows, pivots)
-            left -= self.factor[rows, : self.size] @ known.T
+            left -= product(self.factor[rows, : self.size], known.T)
             left = solve_triangular(triangle, left.T, lower=True, check_finite=False, overwrite_b=True).T
             self.factor[rows, new] = left
             self.weights[rows] -= np.einsum("ij,ij->i", left, left)

@@ -145,7 +145,8 @@ class _Transfer:
         )
         with answer, open(self.output, "wb") as opened:
             answer.raise_for_status()
-            length = int(answer.headers.get("Content-Length", 0))
+            told = answer.headers.get("Content-Length", "")
+            length = int(told) if told.isdecimal() else 0
             bar = require("tqdm", "data").tqdm(
                 total=length or None, disable=not self.progressbar, unit="B", unit_scale=True, leave=True
             )
@@ -181,6 +182,8 @@ class _Transfer:
             return DownloadError(f"not an address: {error}")
         if isinstance(error, problems.RequestException | urllib3.exceptions.HTTPError):
             return _PassingError(f"{type(error).__name__}: {error}")
+        if isinstance(error, ValueError):  # what a server redirects to may be no address either
+            return DownloadError(f"not an address: {error}")
         return error
 
 

@@ -102,7 +102,13 @@ class Server:
             length = 10**12
         if answer == "drip head":
             content = b"HTTP/1.1 200 OK\r\nX-Long: " + content
+        elif answer == "lead astray":
+            handler.send_response(302)
+            handler.send_header("Location", "http://[::1")
+            handler.end_headers()
+            return None
         else:
+            length = "many" if answer == "odd length" else length
             handler.send_response(200)
             handler.send_header("Content-Length", str(length))
             handler.end_headers()

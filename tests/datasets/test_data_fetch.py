@@ -58,6 +58,7 @@ def test_a_passing_fault_is_survived_by_asking_again(server, file_set, fault):
         ("500", "the server answers 500"),
         ("404", "the server answers 404"),
         ("endless", "more bytes than the file has"),
+        ("lead astray", "not an address: Invalid IPv6 URL"),
     ],
 )
 def test_a_lasting_fault_leads_to_the_next_address(server, file_set, cache, fault, reason, names_below):
@@ -91,6 +92,11 @@ def test_a_server_that_gets_nowhere_is_given_up_at_the_deadline(server, file_set
 def test_progress_is_shown_on_request(server, file_set, capfd):
     obtain(file_set(server.put("data.bin", CONTENT)), progressbar=True)
     assert "128k/128k" in capfd.readouterr().err
+
+
+def test_a_length_that_is_no_number_is_passed_over(server, file_set):
+    path, _ = only(obtain(file_set(server.put("data.bin", CONTENT, "odd length"))))
+    assert path.read_bytes() == CONTENT
 
 
 def test_a_refusal_is_not_asked_again(server, file_set):

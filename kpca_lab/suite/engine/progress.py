@@ -41,6 +41,7 @@ class Progress:
         self.weight, self.done_weight, self.every = weight or float(total), 0.0, every
         self.stream = sys.stderr if stream is None else stream
         self.start = self.last_line = time.monotonic()
+        self.began: float | None = None  # with the first job: what comes before it does not come again
         self.live = None
         if total and self.stream.isatty():
             self.live = RichProgress(
@@ -57,6 +58,7 @@ class Progress:
 
     def begin(self, label: str) -> None:
         """A job has begun."""
+        self.began = self.began or time.monotonic()
         if self.live:
             self.live.update(self.task, description=label)
 
@@ -64,12 +66,12 @@ class Progress:
         """A job of some weight has ended."""
         self.finished += 1
         self.done_weight += weight
-        elapsed = time.monotonic() - self.start
-        left = elapsed * max(self.weight - self.done_weight, 0.0) / self.done_weight
+        now = time.monotonic()
+        elapsed, computed = now - self.start, now - (self.began or self.start)
+        left = computed * max(self.weight - self.done_weight, 0.0) / self.done_weight
         if self.live:
             self.live.update(self.task, completed=self.finished, remaining=f"{duration(left)} left")
             return
-        now = time.monotonic()
         if now - self.last_line < self.every and self.finished not in (1, self.total):
             return
         self.last_line = now

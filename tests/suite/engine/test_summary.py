@@ -63,6 +63,16 @@ def test_the_time_left_is_estimated_from_what_jobs_took_before(plans, tmp_path, 
     assert "10:0" in lines.getvalue() and "min left" in lines.getvalue()
 
 
+def test_what_comes_before_the_first_job_is_not_counted_as_time_of_jobs():
+    lines = io.StringIO()
+    progress = Progress(100, lines)
+    progress.start -= 600.0  # data, and processes that start
+    progress.begin("first")
+    progress.began -= 2.0
+    progress.end("first", "done", 2.0)
+    assert "10:00 min elapsed, 3:18 min left" in lines.getvalue()
+
+
 def test_the_committed_run_tells_the_weights_of_the_papers_experiments(tmp_path):
     names = ("washizawa2012/table1", "washizawa2012/table3")
     weights = job_weights([SimpleNamespace(name=name, store=Store(tmp_path, "quick")) for name in names])

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 from hydra.errors import HydraException
 
 from kpca_lab.choices import unknown
@@ -100,11 +100,14 @@ def _check_key(text, conf):
         raise ConfigError(unknown("key", first, dict.fromkeys([*known, *GROUPS])))
     if override.is_delete():
         return
+    if isinstance(override.value(), Glob):
+        _check_pattern(text, key, override.value(), conf)
+        return
     if not override.is_sweep_override():
         values = [override.value()]
     elif override.is_choice_sweep() or override.is_range_sweep():
         values = list(override.sweep_iterator())
-    else:  # an interval, or a pattern of names, for the sweeper
+    else:  # an interval, for the sweeper
         return
     for value in values:
         if key == "n_basis":
@@ -115,6 +118,19 @@ def _check_key(text, conf):
             for option in listed(value):
                 if not (conf / key / f"{option}.yaml").is_file():
                     raise ConfigError(unknown(key, str(option), _options([conf], key)))
+
+
+def _check_pattern(text, key, pattern, conf):
+    """Refuse a pattern of names where there are no names, or none that it fits."""
+    if key not in GROUPS:
+        raise ConfigError(
+            f"{text}: a pattern is for names of {', '.join(GROUPS)}; list the values (1,2,3), or give "
+            "range(start,stop,step)"
+        )
+    if conf is not None:
+        options = _options([conf], key)
+        if not pattern.filter(options):
+            raise ConfigError(f"{text}: fits none of {', '.join(options)}")
 
 
 def _options(folders, group):

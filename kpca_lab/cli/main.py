@@ -97,6 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"kpca-lab {__version__}")
         return 0
+    if words[0] in ("-sc", "--shell-completion"):
+        return _complete(words)
     name, *rest = words
     if name not in COMMANDS:
         print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)
@@ -123,6 +125,20 @@ def _run(name, arguments):
         )
         return 2
     return module.main(arguments) or 0
+
+
+def _complete(words):
+    """Complete commands here, and what follows ``run`` by Hydra, which knows nothing of commands."""
+    if words[1:] and words[1].startswith("query="):
+        program, _, rest = os.environ.get("COMP_LINE", "").partition(" ")
+        name, chosen, rest = rest.lstrip().partition(" ")
+        if not chosen:
+            print("\n".join(COMMANDS))
+            return 0
+        if name != "run":
+            return 0
+        os.environ["COMP_LINE"] = f"{program} {rest}"
+    return _run("run", words)
 
 
 def _help():

@@ -15,6 +15,7 @@ from hydra.core.plugins import Plugins
 
 from kpca_lab.cli import reproduce
 from kpca_lab.cli import run as command
+from kpca_lab.cli.main import main as kpca_lab_command
 from kpca_lab.suite.config.overrides import CONF
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.pool import close_idle
@@ -230,6 +231,8 @@ def test_the_items_of_a_paper_are_its_tables_or_its_figures_and_lists_have_comma
         (["path=x.csv"], "did you mean dataset.options.path=x.csv"),
         (["seconds=3"], "did you mean limits.seconds=3"),
         (["-m", "kernel.gamma=interval(0.1,1)"], "an interval is for a sweeper that optimises"),
+        (["-m", "kernel.gamma=glob(*)"], "a pattern is for names of dataset, method,"),
+        (["-m", "method=glob(subsett*)"], "method=glob(subsett*): fits none of akpca,"),
     ],
 )
 def test_what_is_meant_by_a_wrong_word_is_told(cli, words, told):
@@ -242,6 +245,24 @@ def test_shell_completion_is_installed_by_hydra(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", "--shell-completion", "install=bash"])
     command.main()
     assert "hydra_bash_completion" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("kpca-lab ", "run reproduce report leaderboard suggest fit plan datasets"),
+        ("kpca-lab re", "run reproduce report leaderboard suggest fit plan datasets"),
+        ("kpca-lab run -m method=su", "method=subset"),
+        ("kpca-lab run kernel.gamma", "kernel.gamma= kernel.gamma_rule="),
+        ("kpca-lab fit ", ""),
+    ],
+)
+def test_the_shell_completes_commands_and_what_follows_run(monkeypatch, capsys, line, offered):
+    GlobalHydra.instance().clear()
+    monkeypatch.setattr(sys, "argv", ["kpca-lab"])
+    monkeypatch.setenv("COMP_LINE", line)
+    assert kpca_lab_command(["-sc", "query=bash"]) == 0
+    assert " ".join(capsys.readouterr().out.split()) == offered
 
 
 def test_verbose_shows_the_configuration_and_every_job(cli):

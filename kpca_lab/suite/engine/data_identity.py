@@ -8,7 +8,7 @@ from kpca_lab.datasets.locations import cache_dir
 from kpca_lab.datasets.registry import FILE_SETS
 from kpca_lab.suite.engine.code_identity import code_version
 
-__all__ = ["data_version", "fetch_data"]
+__all__ = ["data_version", "fetch_data", "has_substitute"]
 
 DATA_CODE = (
     "kpca_lab.datasets.scale",
@@ -30,7 +30,7 @@ def data_version(dataset: dict | None) -> str:
     function = entry.load.args[0] if loader else getattr(entry.load, "func", entry.load)
     parts = [code_version(*DATA_CODE, f"{function.__module__}.{function.__qualname__}")]
     for _, raw in _raw_files(dataset):
-        there = [variant for variant in raw.variants if (cache_dir() / variant.path).is_file()]
+        there = _variants_there(raw)
         # Containers of the same values count as the same file.
         used = there[0] if there and there[0].note else raw
         parts.append(used.sha256[0])
@@ -53,13 +53,23 @@ def _own_files(path):
     return [f"{entry.relative_to(path)}:{entry.stat().st_size}" for entry in files]
 
 
+def _variants_there(raw):
+    return [variant for variant in raw.variants if (cache_dir() / variant.path).is_file()]
+
+
+def has_substitute(dataset: dict | None) -> bool:
+    """Whether the cache has but a file with other values in place of one of the data set."""
+    found = [_variants_there(raw) for _, raw in _raw_files(dataset)] if dataset is not None else []
+    return any(there and all(variant.note for variant in there) for there in found)
+
+
 def fetch_data(dataset: dict) -> None:
-    """Bring the files of a data set into the cache, if they are not there.
+    """Bring the files of a data set into the cache, if they are not there, or but with other values.
 
     Raises
     ------
     DatasetUnavailableError
     """
     for file_set, raw in _raw_files(dataset):
-        if not any((cache_dir() / variant.path).is_file() for variant in raw.variants):
+        if all(variant.note for variant in _variants_there(raw)):
             obtain(file_set, dataset=dataset["name"])

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from kpca_lab.datasets import DatasetUnavailableError
 from kpca_lab.suite.cores import share_cores
-from kpca_lab.suite.engine.data_identity import data_version, fetch_data
+from kpca_lab.suite.engine.data_identity import data_version, fetch_data, has_substitute
 from kpca_lab.suite.engine.environment import write_environment
 from kpca_lab.suite.engine.identity import job_id
 from kpca_lab.suite.engine.local import compute_locally
@@ -66,6 +66,7 @@ class _Run:
 
     def _pending(self):
         tasks, unavailable, known = [], {}, {}
+        self._look_for_exact_files(unavailable)
         for plan in self.plans:
             # A sweep has a plan for each of its jobs, all of one experiment.
             key = (plan.store.root, plan.name, plan.accepted_errors, plan.settings.force)
@@ -91,6 +92,19 @@ class _Run:
         # One after the other, jobs on the same samples share what their worker has kept of them.
         order = {}
         return sorted(tasks, key=lambda task: order.setdefault(_samples_key(task), len(order)))
+
+    def _look_for_exact_files(self, asked):
+        """Replace files that stand in for others where that is possible by now: their jobs are others then."""
+        substituted = [
+            (plan, id, job)
+            for plan in self.plans
+            for id, job in plan.jobs.items()
+            if has_substitute(job.dataset)
+        ]
+        for plan, id, job in substituted:
+            if _data_key(job) not in asked:
+                asked[_data_key(job)] = self._fetch(job.dataset)
+            self._again(plan, id, job)
 
     @staticmethod
     def _fetch(dataset):

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from kpca_lab.datasets import DatasetUnavailableError
+from kpca_lab.datasets.fetch import sha256_of
+from kpca_lab.datasets.registry import FILE_SETS
 from kpca_lab.kernel_table import KernelTable
 from kpca_lab.kernels import TABLE_IN_USE
 from kpca_lab.methods.full import FullKPCA
@@ -86,6 +88,34 @@ def test_records_alone_are_enough_to_skip_and_data_are_not_touched(base, tmp_pat
     _, summary, _ = go(chosen)
     assert (summary.computed, summary.kept) == (0, 2)
     assert plan.store.records_path(plan.records_name).read_bytes() == before
+
+
+@pytest.mark.filterwarnings("ignore::kpca_lab.datasets.DataVariantWarning")
+def test_a_substitute_gives_way_to_the_exact_file_also_where_all_jobs_are_done(tmp_path, monkeypatch):
+    for key, value in {"CACHE": tmp_path / "cache", "MIRROR": tmp_path / "mirror", "OFFLINE": 1}.items():
+        monkeypatch.setenv(f"KPCA_LAB_{key}", str(value))
+    exact, rounded = (tmp_path / "mirror/concrete/a.xls", tmp_path / "cache/concrete/b.pkl")
+    for path in (exact, rounded):
+        path.parent.mkdir(parents=True)
+        path.write_text(path.name)
+    given = FILE_SETS["concrete"].files[0]
+    second = dataclasses.replace(given.substitute, path="concrete/b.pkl", sha256=(sha256_of(rounded),))
+    first = dataclasses.replace(given, path="concrete/a.xls", sha256=(sha256_of(exact),), substitute=second)
+    monkeypatch.setitem(FILE_SETS, "concrete", dataclasses.replace(FILE_SETS["concrete"], files=(first,)))
+    chosen = compose_settings(["dataset=concrete", f"results_dir={tmp_path}"])
+    ((id, job),) = make_plan(chosen).jobs.items()
+    store = make_plan(chosen).store
+    store.write(chosen.experiment, id, Outcome([row(job, "empirical_error", 0.5)]), {})
+    begun = []
+
+    def again():
+        return run([make_plan(chosen)], compute=lambda tasks, *_: begun.extend(task.id for task in tasks))
+
+    away = exact.rename(tmp_path / "away")
+    assert again().kept == 1 and not begun and rounded.exists()
+    away.rename(exact)
+    assert again().kept == 0 and begun == list(make_plan(chosen).jobs) and begun != [id]
+    assert not rounded.exists()
 
 
 def test_records_have_the_columns_and_types_agreed(base, tmp_path):

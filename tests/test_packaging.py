@@ -1,5 +1,6 @@
 """The wheel, with exactly the packages that it declares, in an empty folder; and the command ``kpca-lab``."""
 
+import ast
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import kpca_lab
 from kpca_lab.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -148,12 +150,30 @@ def test_importing_the_library_imports_little_beside_scikit_learn():
 import sys, sklearn.decomposition
 known = set(sys.modules)
 import kpca_lab
+for name in kpca_lab.__all__:
+    getattr(kpca_lab, name)
 new = set(sys.modules) - known
 assert {name.partition(".")[0] for name in new} <= {"kpca_lab", "sklearn"}, new
 heavy = {"cluster", "ensemble", "manifold", "neighbors", "tree"}
 assert not {name.split(".")[1] for name in new if name.startswith("sklearn.")} & heavy, new
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_type_checkers_import_is_what_is_imported_when_asked_for():
+    tree = ast.parse(Path(kpca_lab.__file__).read_text())
+    (told,) = [node for node in tree.body if isinstance(node, ast.If)]
+    homes = {alias.name: f"{node.module}" for node in told.body for alias in node.names}
+    assert homes == {name: f"kpca_lab.{home}" for name, home in kpca_lab._HOMES.items()}
+    assert sorted(homes) == sorted(kpca_lab.__all__) and set(kpca_lab.__all__) <= set(dir(kpca_lab))
+    with pytest.raises(AttributeError, match="has no attribute 'SubKPCA'"):
+        kpca_lab.SubKPCA  # noqa: B018
+
+
+def test_a_command_with_nothing_to_do_imports_no_large_package():
+    code = "import sys, kpca_lab.cli.main, kpca_lab.cli.reproduce; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not {"sklearn", "pandas", "hydra", "matplotlib", "rich"} & set(found.stdout.split())
 
 
 def test_every_command_is_a_module_that_the_help_names(capsys):

@@ -1,20 +1,18 @@
-"""``kpca-lab reproduce``: regenerate the papers' tables and figures, and the report."""
+"""``kpca-lab reproduce``: regenerate the papers' tables and figures, and the report.
+
+What computes, judges and draws is imported where it is used: where nothing has changed, none of it is needed.
+"""
 
 import argparse
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from kpca_lab.choices import unknown
 from kpca_lab.cli.unchanged import is_unchanged, remember
-from kpca_lab.suite.config.experiments import compose_experiments, experiment_items
 from kpca_lab.suite.config.settings import PROFILES
-from kpca_lab.suite.engine.plan import make_plan
-from kpca_lab.suite.engine.runner import run
-from kpca_lab.suite.engine.store import Store
-from kpca_lab.suite.engine.summary import write_summary
 from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import read_json
-from kpca_lab.suite.papers import load_experiments
 from kpca_lab.suite.places import NEEDS_CLONE, experiments_folder
 
 __all__ = ["main"]
@@ -49,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {NEEDS_CLONE}", file=sys.stderr)
         return 2
     words = f"{chosen.command} {' '.join(sorted(chosen.only or []))}"
-    root = Store(chosen.results_dir, chosen.profile).root
+    root = Path(chosen.results_dir) / chosen.profile
     try:
         if not chosen.force and is_unchanged(root, words):
             print(f"nothing has changed since: {root} is complete", file=sys.stderr)
@@ -91,6 +89,8 @@ def _parser():
 
 
 def _run(chosen):
+    from kpca_lab.suite.engine.store import Store
+
     store = Store(chosen.results_dir, chosen.profile)
     code, complete = 0, True
     if chosen.command not in FROM_FILES:
@@ -125,6 +125,11 @@ def _pages(command, root):
 
 
 def _experiments(chosen, store):
+    from kpca_lab.suite.config.experiments import compose_experiments
+    from kpca_lab.suite.engine.plan import make_plan
+    from kpca_lab.suite.engine.runner import run
+    from kpca_lab.suite.engine.summary import write_summary
+
     items = _items(chosen)
     settings = compose_experiments(items, chosen.profile, chosen.results_dir)
     settings = [
@@ -148,6 +153,8 @@ def _items(chosen):
 
     What is named exactly is computed in any case.
     """
+    from kpca_lab.suite.config.experiments import experiment_items
+
     items = experiment_items()
     papers = list(dict.fromkeys(item.partition("/")[0] for item in items))
     for wanted in chosen.only or []:
@@ -202,6 +209,7 @@ def _print_tables(root, only):
 
 
 def _figures(store, only):
+    from kpca_lab.suite.papers import load_experiments
     from kpca_lab.suite.render.figures import write_figures
 
     makers = load_experiments().figure_makers

@@ -6,8 +6,10 @@ import secrets
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["csv_for_spreadsheets", "read_json", "set_aside", "write_atomically"]
 
@@ -67,7 +69,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def csv_for_spreadsheets(table: pd.DataFrame) -> str:
+def csv_for_spreadsheets(table: "pd.DataFrame") -> str:
     """A table as CSV in which no text is taken for a formula.
 
     Spreadsheets run cells that begin with ``=``, ``+``, ``-`` or ``@``. Texts that do, and are no numbers,

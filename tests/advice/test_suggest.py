@@ -127,7 +127,7 @@ def test_a_fit_takes_no_more_memory_than_predicted(candidate, rng):
 def test_the_written_estimator_has_the_parameters_of_the_real_one():
     task = Task(1000, 4, 5, 5, 0.1, "laplacian", 3)
     for candidate in candidates_for(1000, 5, "laplacian", in_memory=True):
-        written = eval(candidate.written(task), vars(kpca_lab).copy())
+        written = eval(candidate.written(task), {name: getattr(kpca_lab, name) for name in kpca_lab.__all__})
         assert repr(written) == repr(candidate.estimator(task))
     assert Candidate("FullKPCA").written(task).startswith("FullKPCA(n_components=5, kernel='laplacian'")
 

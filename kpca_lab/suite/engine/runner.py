@@ -94,7 +94,7 @@ class _Run:
         return sorted(tasks, key=lambda task: order.setdefault(_samples_key(task), len(order)))
 
     def _look_for_exact_files(self, asked):
-        """Replace files that stand in for others where that can be done by now: then their jobs are others."""
+        """Replace files that stand in for others where that is possible by now, and with them the jobs."""
         substituted = [
             (plan, id, job)
             for plan in self.plans

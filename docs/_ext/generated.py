@@ -1,6 +1,5 @@
 """What the pages show of committed results is written here while the site is built; no number is typed in."""
 
-import csv
 import shutil
 from pathlib import Path
 
@@ -80,15 +79,9 @@ def reproduced() -> str:
 
 def bench() -> str:
     """What ``make bench`` measured beside peers, in short."""
-    path = ROOT / "results" / "bench" / "bench.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["ratio"]]
-    rows = [row for row in rows if row.get("headline") == "True"] or rows
-    lines = ["| what | ours | beside | ratio |", "|---|---|---|--:|"]
-    for row in rows:
-        what = row["what"] + (" (memory)" if "B" in row["unit"] and "memory" not in row["what"] else "")
-        lines.append(f"| {what} | {row['ours']} | {row['peer']} | {float(row['ratio']):.2g} |")
-    return "\n".join(lines) + "\n"
+    from scripts.bench.rows import read_rows, short_table
+
+    return short_table(read_rows(ROOT / "results" / "bench" / "bench.csv"))
 
 
 def write_notes() -> None:

@@ -11,7 +11,7 @@ from kpca_lab.suite.engine.environment import write_environment
 from kpca_lab.suite.files import write_atomically
 from scripts.bench import frontier, full, growth, methods, pictures, subset, suite
 from scripts.bench.clock import ROOT, problem_text
-from scripts.bench.rows import between_markers, failed, merged, page, short_table, table
+from scripts.bench.rows import between_markers, failed, merged, page, read_rows, short_table, table
 
 RESULTS = ROOT / "results" / "bench"
 GROUPS = {
@@ -68,14 +68,8 @@ def measured(name: str, quick: bool):
 def write(new: pd.DataFrame, records: dict[str, pd.DataFrame], quick: bool) -> None:
     """Write tables, figures, environment and the README; groups that were not measured keep their rows."""
     path = RESULTS / "bench.csv"
-    old = pd.read_csv(path, keep_default_na=False, na_values={"ratio": [""]}) if path.exists() else None
-    if old is not None and ("group" not in old or "headline" not in old):
-        old = None
     new["sizes"] = "quick" if quick else "full"
-    rows = merged(old, new)
-    numbers = ["ours_value", "peer_value", "ratio", "ours_error", "peer_error"]
-    rows[numbers] = rows[numbers].apply(pd.to_numeric)
-    rows["headline"] = rows["headline"].astype(str) == "True"
+    rows = merged(read_rows(path) if path.exists() else None, new)
     write_atomically(path, rows.to_csv(index=False).encode())
     for name, record in records.items():
         write_atomically(RESULTS / f"{name}.csv", record.to_csv(index=False).encode())
@@ -85,7 +79,7 @@ def write(new: pd.DataFrame, records: dict[str, pd.DataFrame], quick: bool) -> N
     source = _source(rows)
     write_atomically(RESULTS / "bench.md", page(rows, TITLES, f"{PREFACE}\n{source}\n").encode())
     readme = ROOT / "README.md"
-    text = between_markers(readme.read_text(encoding="utf-8"), short_table(rows, source))
+    text = between_markers(readme.read_text(encoding="utf-8"), f"{source}\n\n{short_table(rows)}")
     write_atomically(readme, text.encode())
 
 

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 
 import pandas as pd
 
 SAME_ERROR = 1e-6  # errors that differ by this share are equal
 MANY = 5  # so many rows of one kind are one line of the README
+NUMBERS = ["ours_value", "peer_value", "ratio", "ours_error", "peer_error"]
 MARKERS = ("<!-- bench: begin -->", "<!-- bench: end -->")
 
 
@@ -50,6 +52,14 @@ def table(rows: list[Row]) -> pd.DataFrame:
     return pd.DataFrame([asdict(row) | {"ratio": row.ratio} for row in rows], columns=columns)
 
 
+def read_rows(path: Path) -> pd.DataFrame:
+    """The table of an earlier run, its figures as numbers."""
+    rows = pd.read_csv(path, keep_default_na=False)
+    rows[NUMBERS] = rows[NUMBERS].apply(pd.to_numeric)
+    rows["headline"] = rows["headline"].astype(str) == "True"
+    return rows
+
+
 def merged(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
     """The new rows, and the old ones of groups that were not measured again."""
     if old is None or not len(old):
@@ -59,8 +69,11 @@ def merged(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A figure for a table: empty if there is none."""
-    return "" if value is None or math.isnan(float(value)) else f"{float(value):.{digits}g}"
+    """A figure for a table: empty if there is none, and below a million without a power of ten."""
+    if value is None or math.isnan(float(value)):
+        return ""
+    shown = f"{float(value):.{digits}g}"
+    return f"{float(shown):.0f}" if "e+" in shown and abs(float(shown)) < 1e6 else shown
 
 
 def markdown(columns: list[str], cells: list[list[str]]) -> str:
@@ -92,8 +105,8 @@ def page(rows: pd.DataFrame, titles: dict[str, str], preface: str) -> str:
     return "\n".join(parts)
 
 
-def short_table(rows: pd.DataFrame, source: str) -> str:
-    """The rows for the README; many of one kind against the same peers are one line, best and worst told."""
+def short_table(rows: pd.DataFrame) -> str:
+    """The rows for README and site; many of one kind against the same peers are one line."""
     chosen = rows[rows["headline"].astype(bool) & rows["ratio"].notna()]
     cells = []
     for (_, ours, _, _), own in chosen.groupby(["group", "ours", "unit", "aim"], sort=False):
@@ -105,7 +118,7 @@ def short_table(rows: pd.DataFrame, source: str) -> str:
                 for row in own.itertuples()
             ]
     columns = ["case", "kpca_lab", "peer", "kpca_lab / peer", "ratio", "error, kpca_lab / peer"]
-    return f"{source}\n\n{markdown(columns, cells)}"
+    return markdown(columns, cells)
 
 
 def _range(rows: pd.DataFrame) -> str:

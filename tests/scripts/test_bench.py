@@ -17,7 +17,9 @@ from scripts.bench.rows import (
     exponent,
     failed,
     merged,
+    number,
     page,
+    read_rows,
     seconds_at_error,
     short_table,
     table,
@@ -51,8 +53,25 @@ def test_the_page_has_every_row_and_says_why_one_is_empty():
 
 
 def test_the_short_table_has_the_headlines_only():
-    text = short_table(rows(), "Here.")
+    text = short_table(rows())
     assert text.count("FullKPCA") == 1 and "| 0.25 |" in text and "0 / 0.002 (share)" in text
+
+
+def test_rows_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "bench.csv"
+    written = rows()
+    written.to_csv(path, index=False)
+    read = read_rows(path)
+    assert short_table(read) == short_table(written)
+    assert read["peer_value"].equals(written["peer_value"]) and read["note"].equals(written["note"])
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [(1042.0, 2, "1000"), (98765.0, 3, "98800"), (2.5e7, 2, "2.5e+07"), (0.5, 2, "0.5")],
+)
+def test_figures_below_a_million_have_no_power_of_ten(value, digits, shown):
+    assert number(value, digits) == shown
 
 
 def test_many_cases_of_one_kind_are_one_line_that_tells_best_and_worst():
@@ -72,7 +91,7 @@ def test_many_cases_of_one_kind_are_one_line_that_tells_best_and_worst():
         )
         for n, way in ((1, "arpack"), (2, "dense"), (6, "arpack"), (3, "arpack"), (2, "arpack"))
     ]
-    text = short_table(table(kinds), "Here.")
+    text = short_table(table(kinds))
     assert text.count("FullKPCA") == 1 and "5 cases: n = 1 to n = 2" in text
     assert "0.25 to 1.5, median 0.5" in text and "at most 6e-09 / 0 (share)" in text
     assert "KernelPCA, its fastest accurate solver" in text

@@ -12,7 +12,6 @@ from kpca_lab.choices import unknown
 from kpca_lab.cli.unchanged import is_unchanged, remember
 from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.errors import ConfigError
-from kpca_lab.suite.files import read_json
 from kpca_lab.suite.places import NEEDS_CLONE, experiments_folder
 
 __all__ = ["main"]
@@ -209,6 +208,7 @@ def _print_tables(root, only):
 
 
 def _figures(store, only):
+    from kpca_lab.suite.engine.summary import read_summary
     from kpca_lab.suite.papers import load_experiments
     from kpca_lab.suite.render.figures import write_figures
 
@@ -219,7 +219,7 @@ def _figures(store, only):
         return 0
     done = write_figures(store.root, wanted or None)
     print(f"figures: {len(done.written)} files in {store.root / 'figures'}")
-    skipped = read_json(store.root / "summary.json").get("skipped", {})
+    skipped = read_summary(store.root)["skipped"]
     for item, reason in done.skipped.items():
         for missing, (lacking, command) in skipped.items():
             if item in lacking:

@@ -1,17 +1,18 @@
 """Files that are written whole or not at all, and read without surprise."""
 
+import io
 import json
 import os
 import secrets
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["csv_for_spreadsheets", "read_json", "set_aside", "write_atomically"]
+__all__ = ["csv_for_spreadsheets", "read_json", "read_table", "set_aside", "write_atomically"]
 
 
 def read_json(path: Path, keys: Iterable[str] = ()) -> dict:
@@ -29,7 +30,7 @@ def read_json(path: Path, keys: Iterable[str] = ()) -> dict:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         set_aside(path, str(error))
         return {}
     missing = [key for key in keys if not isinstance(found, dict) or key not in found]
@@ -37,6 +38,36 @@ def read_json(path: Path, keys: Iterable[str] = ()) -> dict:
         set_aside(path, f"it has no {missing[0]}" if missing else "it has no object")
         return {}
     return found
+
+
+def read_table(path: Path, columns: Iterable[str], types: Mapping[str, type | str]) -> "pd.DataFrame | None":
+    """The table in a CSV file that ``make reproduce-tables`` derives from records; None if there is none.
+
+    A file that is cut, or no table with these columns, is damaged: it is set aside.
+
+    Parameters
+    ----------
+    path : Path
+    columns : iterable of str
+    types : mapping
+        Of columns; an empty cell is an empty text where it says `str`.
+    """
+    import pandas as pd
+
+    missing = {name: ["", "nan"] for name in columns if types.get(name) is not str}
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=missing)
+        table = table[list(columns)]
+        if text.endswith("\n"):
+            return table
+        why = "it is cut"
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError) as error:
+        why = str(error).partition("\n")[0]
+    set_aside(path, f"{why}; make reproduce-tables writes it again")
+    return None
 
 
 def set_aside(path: Path, why: str) -> None:
@@ -84,8 +115,11 @@ def csv_for_spreadsheets(table: "pd.DataFrame") -> str:
     -2.5,0
     x,1
     """
-    safe = table.map(_inert).rename(columns=_inert)
-    return safe.to_csv(index=False, lineterminator="\n")
+    # Numbers are left as they are: nullable ones would change their type.
+    safe = table.copy()
+    for name in table.columns.difference(table.select_dtypes("number").columns):
+        safe[name] = table[name].map(_inert)
+    return safe.rename(columns=_inert).to_csv(index=False, lineterminator="\n")
 
 
 def _inert(cell):

@@ -10,9 +10,9 @@ from pathlib import Path
 import threadpoolctl
 
 from kpca_lab.suite.cores import available_cores
-from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.files import read_json, write_atomically
 
-__all__ = ["environment", "write_environment"]
+__all__ = ["environment", "read_environment", "write_environment"]
 
 PACKAGES = ("kpca-lab", "numpy", "scipy", "scikit-learn", "pandas", "hydra-core", "joblib", "matplotlib")
 
@@ -43,6 +43,11 @@ def environment(workers: int = 1, threads: int = 1) -> dict:
         "commit": _git("rev-parse", "HEAD"),
         "modified": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":!results")),
     }
+
+
+def read_environment(folder: Path) -> dict:
+    """What ``environment.json`` in the results of a profile tells; nothing where there is none."""
+    return read_json(Path(folder) / "environment.json", ("date", "cpu", "cores", "packages"))
 
 
 def write_environment(folder: Path, workers: int, threads: int) -> None:

@@ -11,7 +11,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from kpca_lab.suite.engine.plan import Plan
-from kpca_lab.suite.files import read_json
+from kpca_lab.suite.engine.summary import read_summary
 from kpca_lab.suite.measure.timing import duration
 from kpca_lab.suite.places import experiments_folder
 
@@ -112,7 +112,7 @@ def job_weights(plans: Iterable[Plan]) -> dict[str, float]:
     folder = experiments_folder()
     roots = [] if folder is None else [folder.parent / "results" / "paper"]
     for root in [*roots, *dict.fromkeys(plan.store.root for plan in plans)]:
-        entries = read_json(root / "summary.json").get("experiments", {}) if root.is_dir() else {}
+        entries = read_summary(root)["experiments"]
         told = {
             name: max(entry["seconds"], 1e-3) / entry["jobs"]
             for name, entry in entries.items()

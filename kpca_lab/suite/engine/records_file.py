@@ -204,7 +204,7 @@ def _cell(column, value):
     if column == "value":
         return repr(float(value))
     if column in ("m", "r", "split", "seed"):
-        return str(int(value))
+        return f"{value:d}"  # of a number and nothing like it
     if '"' in value or "," in value:
         value = value.replace('"', '""')
         return f'"{value}"'

@@ -118,11 +118,13 @@ class Store:
             return None
         rows, check = stored["rows"], stored["check"]
         try:
-            sound = check_of(rows).split("-") == check.split("-")[:2]
+            sound = check_of(rows).split("-") == check.split("-")[:2] and stored["seconds"] >= 0
+            told = {stored["job"], *(row["job"] for row in rows)}
         except (TypeError, ValueError, KeyError, AttributeError):
-            sound = False
-        if not sound:
-            set_aside(path, "its rows do not fit their checksum")
+            sound, told = False, set()
+        if not sound or told != {path.stem}:
+            why = "it is that of another job" if sound else "its content does not fit its checksum"
+            set_aside(path, why)
             return None
         return stored
 

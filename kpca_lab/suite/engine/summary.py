@@ -4,14 +4,16 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kpca_lab.datasets.catalogue import CATALOGUE
+from kpca_lab.suite.engine.environment import read_environment
 from kpca_lab.suite.engine.plan import Plan
 from kpca_lab.suite.engine.store import Store
-from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.files import read_json, set_aside, write_atomically
 from kpca_lab.suite.measure.timing import duration
 
-__all__ = ["Failure", "Summary", "write_summary"]
+__all__ = ["Failure", "Summary", "read_summary", "write_summary"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,42 @@ def _few(items):
     return ", ".join(f"{count} of {paper}" for paper, count in papers.items())
 
 
+def read_summary(root: Path) -> dict:
+    """What ``summary.json`` tells; nothing where there is none, or a damaged one, which is set aside.
+
+    Parameters
+    ----------
+    root : Path
+        Results of the profile.
+
+    Returns
+    -------
+    dict
+        ``seconds`` in all; ``experiments``, by name; ``skipped``, by what is missing: a list of experiments,
+        and the command that fetches it.
+    """
+    found = read_json(_path(root), ("seconds", "experiments", "skipped"))
+    if found and not _is_summary(**found):
+        set_aside(_path(root), "it is no summary of experiments")
+        found = {}
+    return found or {"seconds": None, "experiments": {}, "skipped": {}}
+
+
+def _path(root):
+    return root / "summary.json"
+
+
+def _is_summary(seconds, experiments, skipped, **others):
+    try:
+        return (
+            seconds >= 0
+            and all(entry.keys() >= {"jobs", "seconds"} for entry in experiments.values())
+            and all(isinstance(entry, list) and len(entry) == 2 for entry in skipped.values())
+        )
+    except (TypeError, AttributeError):
+        return False
+
+
 def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:
     """Keep in ``summary.json`` what each experiment took and what was skipped for want of data.
 
@@ -101,10 +139,8 @@ def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:
     summary : Summary
         What it came to.
     """
-    path = store.root / "summary.json"
-    known = read_json(path, ("experiments", "skipped"))
-    experiments, skipped = (dict(known.get(key) or {}) for key in ("experiments", "skipped"))
-    environment = read_json(store.root / "environment.json")
+    known, environment = read_summary(store.root), read_environment(store.root)
+    experiments, skipped = known["experiments"], known["skipped"]
     for plan in plans:
         entry = experiments.setdefault(plan.name, {"seconds": None})
         entry |= {"jobs": len(plan.jobs), "command": plan.settings.command}
@@ -125,4 +161,4 @@ def write_summary(store: Store, plans: list[Plan], summary: Summary) -> None:
         "experiments": experiments,
         "skipped": {dataset: entry for dataset, entry in skipped.items() if entry[0]},
     }
-    write_atomically(path, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+    write_atomically(_path(store.root), (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())

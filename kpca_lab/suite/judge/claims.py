@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from kpca_lab.choices import unknown
-from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.files import csv_for_spreadsheets, read_table, write_atomically
 from kpca_lab.suite.hooks import Claim, experiment
 from kpca_lab.suite.papers import load_experiments
 
@@ -88,9 +88,13 @@ def evaluate_claims(records, claims=None):
 def write_claims(profile_dir, records, claims=None):
     """Write ``<profile_dir>/claims.csv`` and return its frame."""
     frame = evaluate_claims(records, claims)
-    text = frame.to_csv(index=False, lineterminator="\n")
-    write_atomically(Path(profile_dir) / "claims.csv", text.encode())
+    write_atomically(Path(profile_dir) / "claims.csv", csv_for_spreadsheets(frame).encode())
     return frame
+
+
+def read_claims(profile_dir):
+    """The frame of ``<profile_dir>/claims.csv``, or None if there is none that can be read."""
+    return read_table(Path(profile_dir) / "claims.csv", COLUMNS, dict.fromkeys(COLUMNS, str))
 
 
 def select(records, items=None, **values):

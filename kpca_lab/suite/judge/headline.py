@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from kpca_lab.suite.engine.environment import read_environment
 from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX
-from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.engine.summary import read_summary
+from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.judge.claims import read_claims
 from kpca_lab.suite.judge.published import item_label
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.judge.verdicts import AGREE, VERDICTS
@@ -138,10 +141,9 @@ def _of(part, whole):
 
 def _claims(folder, paper):
     """How many claims and identities hold, of those that were checked."""
-    path = folder / "claims.csv"
-    if not path.exists():
+    claims = read_claims(folder)
+    if claims is None:
         return ["-", "-"]
-    claims = pd.read_csv(path, dtype=str, keep_default_na=False)
     claims = claims[(claims.paper == paper) | (paper == "all")]
     found = []
     for kind in ("claim", "identity"):
@@ -180,8 +182,8 @@ def update_readme(path="README.md", results="results"):
 
 def _effort(folder):
     """What the computing of a profile took, in words."""
-    summary, environment = (read_json(folder / name) for name in ("summary.json", "environment.json"))
-    if not (summary and environment):
+    summary, environment = read_summary(folder), read_environment(folder)
+    if not (summary["experiments"] and environment):
         return ""
     jobs = sum(entry["jobs"] for entry in summary["experiments"].values())
     where = f"{environment['cpu']}, {environment['cores']} cores"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kpca_lab.suite.files import write_atomically
+from kpca_lab.suite.files import csv_for_spreadsheets, read_table, write_atomically
 from kpca_lab.suite.hooks import Cell
 from kpca_lab.suite.judge.published import KEY
 from kpca_lab.suite.judge.verdicts import verdict
@@ -163,17 +163,14 @@ def notes_section(paper, table):
 
 def write_scoreboard(profile_dir, scoreboard):
     """Write ``<profile_dir>/scoreboard.csv``."""
-    text = scoreboard.to_csv(index=False, lineterminator="\n")
+    text = csv_for_spreadsheets(scoreboard)
     write_atomically(Path(profile_dir) / "scoreboard.csv", text.encode())
 
 
 def read_scoreboard(profile_dir):
-    """The frame of ``<profile_dir>/scoreboard.csv``, or None if there is none."""
-    path = Path(profile_dir) / "scoreboard.csv"
-    if not path.exists():
-        return None
-    frame = pd.read_csv(path, dtype=_TYPES | dict.fromkeys(_TEXTS, str))
-    return frame.fillna(dict.fromkeys(_TEXTS, ""))
+    """The frame of ``<profile_dir>/scoreboard.csv``, or None if there is none that can be read."""
+    types = _TYPES | dict.fromkeys(_TEXTS, str)
+    return read_table(Path(profile_dir) / "scoreboard.csv", COLUMNS, types)
 
 
 def _keys(frame):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from kpca_lab.suite.files import csv_for_spreadsheets, read_json, write_atomically
+from kpca_lab.suite.engine.environment import read_environment
+from kpca_lab.suite.files import csv_for_spreadsheets, write_atomically
 from kpca_lab.suite.leaderboard import aggregates, plots, words
 from kpca_lab.suite.leaderboard.advised import advised_table
 from kpca_lab.suite.leaderboard.page import picture, render_page
@@ -118,7 +119,7 @@ def _shown(summary):
 
 
 def _facts(folder, table, rules):
-    environment = read_json(folder / "environment.json")
+    environment = read_environment(folder)
     where = [environment.get("cpu"), environment.get("cores") and f"{environment['cores']} cores"]
     return {
         "entrants": table["entrant"].nunique(),

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from kpca_lab.suite.engine.environment import read_environment
 from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX, read_records
-from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.engine.summary import read_summary
+from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.judge.headline import BESIDE, headline, headline_text
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
 from kpca_lab.suite.judge.verdicts import AGREE
@@ -94,10 +96,10 @@ def _read(folder: Path) -> Profile:
         raise FileNotFoundError(
             f"There are no verdicts in {folder}: run make reproduce-tables PROFILE={folder.name} first."
         )
-    summary = read_json(folder / "summary.json")
+    summary = read_summary(folder)
     records = {path: read_records(path) for path in sorted((folder / "records").glob(f"*/*{RECORDS_SUFFIX}"))}
     experiments = experiments_of(folder, records, summary)
-    environment = read_json(folder / "environment.json")
+    environment = read_environment(folder)
     return Profile(folder.name, board, claim_rows(folder), records, experiments, summary, environment)
 
 

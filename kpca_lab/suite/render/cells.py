@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from kpca_lab.suite.judge.claims import read_claims
 from kpca_lab.suite.judge.headline import headline
 from kpca_lab.suite.judge.published import format_number, item_label
 from kpca_lab.suite.judge.verdicts import AGREE, VERDICTS
@@ -93,13 +94,10 @@ def _key(value) -> str:
 
 def claim_rows(profile_dir) -> list[dict]:
     """The rows of ``claims.csv``, none if there is no such file."""
-    path = profile_dir / "claims.csv"
-    if not path.is_file():
-        return []
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
+    claims = read_claims(profile_dir)
+    rows = [] if claims is None else claims.to_dict("records")
     for row in rows:
         row["paper_title"] = paper_label(row["paper"])
-        row["where"] = row.get("where", "")
     return rows
 
 

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from PIL import Image
 
+from kpca_lab.suite.engine.environment import read_environment
 from kpca_lab.suite.engine.records_file import RECORDS_SUFFIX, read_records
-from kpca_lab.suite.files import read_json, write_atomically
+from kpca_lab.suite.engine.summary import read_summary
+from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.judge.headline import BESIDE, headline_text
 from kpca_lab.suite.judge.published import KINDS, item_label
 from kpca_lab.suite.judge.scoreboard import read_scoreboard
@@ -89,11 +91,11 @@ def render_report(profile_dir, runs=()) -> dict[str, str]:
     """The pages of `write_report` as texts, by the names of their files; ``runs`` are those of one's own."""
     profile_dir = Path(profile_dir)
     profile = profile_dir.name
-    summary = read_json(profile_dir / "summary.json")
+    summary = read_summary(profile_dir)
     paths = sorted((profile_dir / "records").glob(f"*/*{RECORDS_SUFFIX}"))
     records = {path: read_records(path) for path in paths}
     experiments = experiments_of(profile_dir, records, summary)
-    environment = read_json(profile_dir / "environment.json")
+    environment = read_environment(profile_dir)
     notes = {name: render_notes(name, paper.notes) for name, paper in papers().items()}
     board, claims = read_scoreboard(profile_dir), claim_rows(profile_dir)
     scoreboard = [] if board is None else scoreboard_rows(board, notes)

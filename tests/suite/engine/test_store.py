@@ -121,7 +121,7 @@ def test_a_job_whose_rows_are_cut_or_changed_is_computed_again_and_the_others_st
     assert not load_records(path).problem and path.with_name("probe.csv.damaged").exists()
 
 
-NO_JOBS = ["", "{}", "[]", "null", "3", '{"rows": []}', '{"rows": 3', "\0\0"]
+NO_JOBS = ["", "{}", "[]", "null", "3", '{"rows": []}', '{"rows": 3', "\0\0", "[" * 100_000]
 NO_JOBS += ['{"rows": [{}], "check": "1-0", "job": "x", "seconds": 0}']
 NO_JOBS += ['{"rows": 3, "check": 4, "job": "x", "seconds": 0}']
 
@@ -142,6 +142,23 @@ def test_a_file_of_a_job_with_a_changed_row_is_noticed(store, capsys):
     path = store.job_path(NAME, JOBS[0])
     path.write_text(path.read_text().replace("0.1", "0.2"))
     assert not store.is_settled(NAME, JOBS[0]) and "checksum" in capsys.readouterr().err
+
+
+def test_a_file_that_is_that_of_another_job_is_set_aside(store, capsys):
+    store.records_path(NAME).unlink()
+    path = store.job_path(NAME, JOBS[0])
+    path.write_text(store.job_path(NAME, JOBS[1]).read_text())
+    assert set(store.settled(NAME)) == set(JOBS[1:]) and "another job" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [{"seconds": "x"}, {"seconds": None}, {"seed": "0"}, {"seed": 0.5}])
+def test_a_number_of_another_type_is_noticed(store, change):
+    store.records_path(NAME).unlink()
+    path = store.job_path(NAME, JOBS[0])
+    content = json.loads(path.read_text())
+    (content if "seconds" in change else content["rows"][0]).update(change)
+    path.write_text(json.dumps(content))
+    assert set(store.settled(NAME)) == set(JOBS[1:]) and store.seconds(NAME, JOBS) == 2.0
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "garbled"])

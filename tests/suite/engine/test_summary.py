@@ -51,7 +51,7 @@ def test_the_time_left_is_estimated_from_what_jobs_took_before(plans, tmp_path, 
     assert set(job_weights(plans).values()) == {1.0}
     entries = {"paper/fast": {"seconds": 1.0, "jobs": 10}, "paper/slow": {"seconds": 90.0, "jobs": 3}}
     (tmp_path / "smoke").mkdir()
-    content = {"experiments": entries, "skipped": {}}
+    content = {"seconds": 91.0, "experiments": entries, "skipped": {}}
     (tmp_path / "smoke" / "summary.json").write_text(json.dumps(content))
     weights = job_weights(plans)
     assert weights == {"paper/fast": 0.1, "paper/slow": 30.0, "paper/new": pytest.approx(15.05)}

@@ -62,8 +62,9 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     quick = tmp_path / "results" / "quick"
     write_scoreboard(quick, some_board())
     (quick / "claims.csv").write_text(
-        "paper,kind,verdict\nwashizawa2012,claim,holds\nwashizawa2012,claim,fails\n"
-        "washizawa2012,identity,holds\nwashizawa2012,claim,not run\n"
+        "id,paper,where,statement,kind,limit,verdict,numbers\n"
+        "a,washizawa2012,,,claim,,holds,\nb,washizawa2012,,,claim,,fails,\n"
+        "c,washizawa2012,,,identity,,holds,\nd,washizawa2012,,,claim,,not run,\n"
     )
     records = quick / "records" / "washizawa2012"
     records.mkdir(parents=True)

@@ -25,6 +25,7 @@ ENVIRONMENT = {
 }
 SUMMARY = {
     "seconds": 4500.0,
+    "experiments": {},
     "skipped": {
         "usps": [["washizawa2012/table3", "washizawa2012/table5"], "python -m kpca_lab.datasets fetch usps"]
     },

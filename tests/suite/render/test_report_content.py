@@ -292,9 +292,38 @@ def test_every_experiment_tells_when_and_with_what_code_it_was_computed(tmp_path
     folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
     told = {"date": "2026-02-03T04:05:06+00:00", "commit": "fedcba9876543210", "modified": False}
     own = {"jobs": 2, "seconds": 1.0, "command": "c"} | told
-    (folder / "summary.json").write_text(json.dumps({"experiments": {"washizawa2012/table1": own}}))
+    summary = {"seconds": 1.0, "experiments": {"washizawa2012/table1": own}, "skipped": {}}
+    (folder / "summary.json").write_text(json.dumps(summary))
     page = report.render_report(folder)["index.html"]
     assert "<dd>2026-02-03 04:05 UTC</dd>" in page and "<dd>commit fedcba987654</dd>" in page
+
+
+@pytest.mark.parametrize("name", ["summary.json", "environment.json", "scoreboard.csv", "claims.csv"])
+@pytest.mark.parametrize("content", ["", "{}", "[]", "\0\0", None], ids=["empty", "{}", "[]", "NULs", "cut"])
+def test_a_damaged_file_of_the_profile_is_set_aside_and_the_page_written(tmp_path, name, content, capsys):
+    folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
+    path = folder / name
+    path.write_text(path.read_text()[:-10] if content is None else content)
+    assert report.render_report(folder)["index.html"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(path) in line and not path.exists() and path.with_name(f"{name}.damaged").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"experiments": 3},
+        {"experiments": {"a/b": 3}},
+        {"experiments": {"a/b": {}}},
+        {"skipped": {"a": 1}},
+        {"seconds": "x"},
+    ],
+)
+def test_a_summary_of_another_shape_is_set_aside(tmp_path, change, capsys):
+    folder = make_profile(tmp_path / "quick", pictures=False, cells=5)
+    path = folder / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    assert report.render_report(folder)["index.html"] and "summary.json" in capsys.readouterr().err
 
 
 def test_an_empty_profile_says_what_to_run(tmp_path):

@@ -33,7 +33,7 @@ models = {
     "incremental": kpca_lab.IncrementalKPCA(**common, n_preimages=10, compression="select"),
     "Hebbian": kpca_lab.HebbianKPCA(**common, max_iter=20, tol=0, random_state=0),
     "Tipping": kpca_lab.TippingKPCA(**common, n_basis=40),
-    "elastic net": kpca_lab.ElasticNetKPCA(**common, l1=0.05, eps_abs=1e-3, eps_rel=1e-3),
+    "elastic net": kpca_lab.ElasticNetKPCA(**common, l1=0.05),
     "AKPCA": kpca_lab.AKPCA(**common),
     "APCA": kpca_lab.APCA(n_components=2),
 }

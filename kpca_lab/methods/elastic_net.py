@@ -7,10 +7,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kpca_lab.blas import product
 from kpca_lab.gram import gram_matrix
 from kpca_lab.linalg import fix_signs
 from kpca_lab.methods.base import OperatorEstimator, check_center, check_n_components, refuse_share, take_rows
-from kpca_lab.methods.elastic_net_admm import AdmmSettings, ElasticNet, first_passes
+from kpca_lab.methods.elastic_net_active import ActiveSet
+from kpca_lab.methods.elastic_net_admm import AdmmSettings, ElasticNet
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -24,8 +26,8 @@ class ElasticNetKPCA(OperatorEstimator):
 
         1/2 ||K^(1/2) p - K^(1/2) q||^2 + l2/2 ||q||^2 + l1 ||a||_1        (Eq. 11)
 
-    are found by the alternating direction method of multipliers (ADMM), in turn with the unit vector ``p``
-    that suits ``q`` best and is orthogonal to those of the components before.
+    are found in turn with the unit vector ``p`` that suits ``q`` best and is orthogonal to those of the
+    components before.
 
     Parameters
     ----------
@@ -50,6 +52,10 @@ class ElasticNetKPCA(OperatorEstimator):
         Weight of the l2 penalty (the paper's lambda).
     l1 : float or sequence of float, default=0.01
         Weight of the l1 penalty (lambda_1), for all components or for each.
+    solver : {"active_set", "admm"}, default="active_set"
+        How ``a`` is found: exactly, by the search for the samples that have a coefficient, or by the
+        alternating direction method of multipliers (ADMM) as in the paper, which comes near the same
+        minimum in hundreds of steps over all samples.
     rho : float, default=0.01
         Weight of ADMM's quadratic term; sets how fast it converges, not to what.
     eps_abs, eps_rel : float, default=0.0001
@@ -57,7 +63,7 @@ class ElasticNetKPCA(OperatorEstimator):
     eps_outer : float, default=0.01
         A component is finished when ``||q_new - q_old||^2`` falls below this.
     max_admm_iter, max_iter : int, default=3000, 300
-        Limits of the ADMM steps within one pass and of the passes for one component.
+        Limits of the steps of the solver within one pass, and of the passes for one component.
     orthonormalize : bool, default=False
         By default the components are scaled to unit length each, and samples are reconstructed with
         ``V V'`` as in the paper's J[V], though they are only nearly orthogonal. If true, they are made
@@ -79,7 +85,7 @@ class ElasticNetKPCA(OperatorEstimator):
         ``eigenvalues_`` over the number of samples, and their shares of ``total_variance_``; where
         components are not orthogonal they share some of it.
     trace_ : list of AdmmTrace
-        Objective, residuals and limits of every ADMM step, for each component.
+        With ``solver="admm"``: objective, residuals and limits of every step, for each component.
     n_iter_ : int
         Largest number of passes that a component took.
 
@@ -95,7 +101,11 @@ class ElasticNetKPCA(OperatorEstimator):
     matrix of 500 samples and numerical rank 100, between 160 and 280 coefficients of a component remain.
     Here the steps are taken to the limit of vanishing eigenvalues instead, which leaves ``a`` free in the
     null space of K, where it changes nothing but its l1 norm, and 12 to 67 coefficients remain. No inverse is
-    left in the steps; only the printed dual residual uses the pseudo-inverse.
+    left in the steps of ADMM; only the printed dual residual uses the pseudo-inverse.
+
+    For a given ``p`` the problem is a lasso in ``a`` with the matrix ``K^2 + l2 K``. The active sets need of
+    it only the rows of samples that once have a coefficient, and of K only the first eigenvectors, where
+    ADMM needs all: with 2000 samples and more it is much the faster of the two.
 
     References
     ----------
@@ -126,6 +136,7 @@ class ElasticNetKPCA(OperatorEstimator):
         center=True,
         l2=0.01,
         l1=0.01,
+        solver="active_set",
         rho=0.01,
         eps_abs=1e-4,
         eps_rel=1e-4,
@@ -143,6 +154,7 @@ class ElasticNetKPCA(OperatorEstimator):
         self.center = center
         self.l2 = l2
         self.l1 = l1
+        self.solver = solver
         self.rho = rho
         self.eps_abs = eps_abs
         self.eps_rel = eps_rel
@@ -171,25 +183,16 @@ class ElasticNetKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
         gram = gram_matrix(kernel, samples, center=bool(center))
-        settings = AdmmSettings(self.l2, self.rho, self.eps_abs, self.eps_rel, self.max_admm_iter)
-        problem = ElasticNet.of(gram, settings)
-        weights = self._l1_weights(len(problem.eigenvalues))
-
-        coefficients = np.zeros((samples.shape[0], len(weights)))
-        targets = np.zeros((len(problem.eigenvalues), len(weights)))
-        self.trace_ = []
-        passes = first_passes(problem, weights)
-        for k, weight in enumerate(weights):
-            first = next(passes)
-            coefficients[:, k], targets[:, k], trace = self._component(problem, weight, targets[:, :k], first)
-            if k > 0 and self.n_components is None and _is_weight(self.l1) and not coefficients[:, k].any():
-                coefficients = coefficients[:, :k]
-                break
-            self.trace_.append(trace)
-        self.n_iter_ = max((len(trace.steps) for trace in self.trace_), default=0)
-        self._warn_of_limits()
-
-        lengths = np.linalg.norm(problem.feature_coordinates(coefficients), axis=0)
+        problem: ActiveSet | ElasticNet
+        if self.solver == "admm":
+            settings = AdmmSettings(self.l2, self.rho, self.eps_abs, self.eps_rel, self.max_admm_iter)
+            problem = ElasticNet.of(gram, settings)
+        else:
+            wanted = len(self._l1_weights(len(gram))) if self._number_is_given() else None
+            problem = ActiveSet(gram, wanted, self.l2, self.max_admm_iter)
+        coefficients = self._coefficients(problem)
+        image = product(gram, coefficients)
+        lengths = np.sqrt(np.maximum(np.sum(coefficients * image, axis=0), 0.0))
         empty = np.flatnonzero(lengths == 0)
         if len(empty):
             warnings.warn(
@@ -201,50 +204,41 @@ class ElasticNetKPCA(OperatorEstimator):
         self.coefficients_ = fix_signs(coefficients / np.where(lengths > 0, lengths, 1.0))
         self.n_nonzero_ = np.count_nonzero(self.coefficients_, axis=0)
         self.support_ = np.flatnonzero(self.coefficients_.any(axis=1))
-        image = problem.feature_coordinates(self.coefficients_)
-        self.eigenvalues_ = problem.eigenvalues @ image**2
+        image = product(gram, self.coefficients_)
+        self.eigenvalues_ = np.sum(image**2, axis=0)
         self._set_variances(gram.trace(), len(gram))
         used = _orthonormal(self.coefficients_, image) if self.orthonormalize else self.coefficients_
         self.operator_ = self._operator(kernel, samples, used, bool(center))
         return self
 
-    def _warn_of_limits(self) -> None:
-        unfinished = [
-            k
-            for k, trace in enumerate(self.trace_)
-            if not trace.converged or trace.steps[-1] >= self.max_admm_iter
-        ]
+    def _coefficients(self, problem: ActiveSet | ElasticNet) -> np.ndarray:
+        """Those of one component after the other, not scaled."""
+        weights = self._l1_weights(problem.rank)
+        columns, traces, unfinished, self.n_iter_ = [], [], [], 0
+        for k, found in enumerate(problem.components(weights, self.eps_outer, self.max_iter)):
+            column, passes, ended, trace = found
+            if k > 0 and not self._number_is_given() and not column.any():
+                break
+            columns.append(column)
+            traces.append(trace)
+            self.n_iter_ = max(self.n_iter_, passes)
+            if not ended:
+                unfinished.append(k)
+        if self.solver == "admm":
+            self.trace_ = traces
         if unfinished:
             warnings.warn(
                 f"Components {unfinished} have not converged after max_iter={self.max_iter} passes of "
-                f"max_admm_iter={self.max_admm_iter} steps: raise these, or change rho.",
+                f"max_admm_iter={self.max_admm_iter} steps: raise these"
+                + (", or change rho." if self.solver == "admm" else "."),
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return np.column_stack(columns) if columns else np.zeros((len(problem.eigenvectors), 0))
 
-    def _component(self, problem: ElasticNet, weight: float, earlier: np.ndarray, first):
-        """Coefficients and target ``p`` of the next component, and the course of its computation."""
-        target = np.zeros(len(problem.eigenvalues))
-        target[earlier.shape[1]] = 1.0  # the eigenvector of K, that is the component of kernel PCA
-        old = target
-        coefficients, q, trace = first
-        for iteration in range(self.max_iter):
-            if iteration:
-                coefficients, q = problem.solve(target, weight, trace)
-            if not coefficients.any():
-                break
-            q /= _norm(q)
-            image = problem.eigenvalues * q
-            fresh = image - earlier @ (earlier.T @ image)
-            if _norm(fresh) <= 1e-12 * _norm(image):  # nothing new: the earlier components span it
-                break
-            target = fresh / _norm(fresh)  # lines 11-12
-            change, old = np.sum((q - old) ** 2), q
-            if change < self.eps_outer:
-                break
-        else:
-            trace.converged = False
-        return coefficients, target, trace
+    def _number_is_given(self) -> bool:
+        """Whether the number of components is known before the first is looked for."""
+        return self.n_components is not None or not _is_weight(self.l1)
 
     def _operator(self, kernel, samples, coefficients, center) -> FeatureOperator:
         if center:
@@ -257,6 +251,8 @@ class ElasticNetKPCA(OperatorEstimator):
 
     def _check_parameters(self) -> None:
         refuse_share(self.n_components, "ElasticNetKPCA")
+        if self.solver not in ("active_set", "admm"):
+            raise ValueError(f'solver must be "active_set" or "admm", got {self.solver!r}.')
         for name in ("l2", "eps_abs", "eps_rel", "eps_outer"):
             value = getattr(self, name)
             if not _is_weight(value):
@@ -284,22 +280,18 @@ class ElasticNetKPCA(OperatorEstimator):
 
 
 def _orthonormal(coefficients: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """Coefficients made orthonormal in feature space one after the other; a dependent one becomes zero."""
+    """Coefficients made orthonormal one after the other, with K times them; a dependent one becomes zero."""
     coefficients, image = coefficients.copy(), image.copy()
     for k in range(coefficients.shape[1]):
         for _ in range(2):
-            along = image[:, :k].T @ image[:, k]
+            along = image[:, :k].T @ coefficients[:, k]
             image[:, k] -= image[:, :k] @ along
             coefficients[:, k] -= coefficients[:, :k] @ along
-        length = _norm(image[:, k])
+        length = max(float(coefficients[:, k] @ image[:, k]), 0.0) ** 0.5
         scale = 1.0 / length if length > 1e-8 else 0.0
         image[:, k] *= scale
         coefficients[:, k] *= scale
     return coefficients
-
-
-def _norm(vector: np.ndarray) -> float:
-    return float(vector @ vector) ** 0.5
 
 
 def _is_weight(value) -> bool:

@@ -1,6 +1,6 @@
-"""The alternating direction method of multipliers for ElasticNetKPCA."""
+"""The alternating direction method of multipliers for ElasticNetKPCA, as printed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,9 +53,50 @@ class ElasticNet:
         kept = numerical_rank(eigenvalues, tol)
         return cls(eigenvalues[:kept], np.ascontiguousarray(eigenvectors[:, :kept]), settings)
 
-    def feature_coordinates(self, coefficients: np.ndarray) -> np.ndarray:
-        """Coordinates of ``Phi a`` in feature space, along the components of kernel PCA."""
-        return np.sqrt(self.eigenvalues)[:, None] * (self.eigenvectors.T @ coefficients)
+    @property
+    def rank(self) -> int:
+        """The numerical rank of K."""
+        return len(self.eigenvalues)
+
+    def components(self, weights: Sequence[float], eps_outer: float, max_iter: int) -> Iterator:
+        """For each weight coefficients, number of passes, whether they came to an end, and the trace."""
+        earlier = np.empty((self.rank, 0))
+        for k, (weight, first) in enumerate(zip(weights, self._first_passes(weights))):
+            target = np.eye(1, self.rank, k)[0]  # the eigenvector of K, that is the component of kernel PCA
+            coefficients, target, trace = self._component(target, weight, earlier, first, eps_outer, max_iter)
+            earlier = np.column_stack([earlier, target])
+            ended = trace.converged and trace.steps[-1] < self.settings.max_admm_iter
+            yield coefficients, len(trace.steps), ended, trace
+
+    def _component(self, target, weight, earlier, first, eps_outer, max_iter):
+        """Coefficients and target ``p`` of the next component, and the course of its computation."""
+        old = target
+        coefficients, q, trace = first
+        for iteration in range(max_iter):
+            if iteration:
+                coefficients, q = self.solve(target, weight, trace)
+            if not coefficients.any():
+                break
+            q /= np.linalg.norm(q)
+            image = self.eigenvalues * q
+            fresh = image - earlier @ (earlier.T @ image)
+            if np.linalg.norm(fresh) <= 1e-12 * np.linalg.norm(image):  # the earlier components span it
+                break
+            target = fresh / np.linalg.norm(fresh)  # lines 11-12
+            change, old = np.sum((q - old) ** 2), q
+            if change < eps_outer:
+                break
+        else:
+            trace.converged = False
+        return coefficients, target, trace
+
+    def _first_passes(self, weights: Sequence[float]) -> Iterator:
+        """Coefficients, ``q`` and trace of the first pass of each component, which knows of no other."""
+        for start in range(0, len(weights), TOGETHER):
+            chosen = weights[start : start + TOGETHER]
+            targets = np.eye(len(chosen), self.rank, start)
+            traces = [AdmmTrace() for _ in chosen]
+            yield from zip(*self.solve_all(targets, chosen, traces), traces)
 
     def solve(self, target: np.ndarray, weight: float, trace: "AdmmTrace") -> tuple[np.ndarray, np.ndarray]:
         """Minimise over ``a`` by ADMM (Algorithm 1, lines 4-9).
@@ -154,15 +195,6 @@ class AdmmTrace:
             getattr(self, name).append(value)
         self.steps[-1] += 1
         return own["primal_residual"] <= own["primal_limit"] and own["dual_residual"] <= own["dual_limit"]
-
-
-def first_passes(problem: ElasticNet, weights: Sequence[float]):
-    """Coefficients, ``q`` and trace of the first pass of each component, which knows of no other."""
-    for start in range(0, len(weights), TOGETHER):
-        chosen = weights[start : start + TOGETHER]
-        targets = np.eye(len(chosen), len(problem.eigenvalues), start)
-        traces = [AdmmTrace() for _ in chosen]
-        yield from zip(*problem.solve_all(targets, chosen, traces), traces)
 
 
 def _sparse_product(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from kpca_lab import FullKPCA
 from kpca_lab.methods.elastic_net import ElasticNetKPCA
+from kpca_lab.methods.elastic_net_active import ActiveSet, lasso
 from kpca_lab.methods.elastic_net_admm import AdmmSettings, AdmmTrace, ElasticNet
 from kpca_lab.metrics import empirical_error, operator_distance
 
@@ -38,13 +39,15 @@ def curve(rng):
     return np.column_stack([x, x**2 + rng.normal(0, 0.2, 500)])
 
 
+SOLVERS = ("active_set", "admm")
 CURVE = dict(gamma=2, l2=0.05, rho=0.09, max_iter=60)
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_without_penalties_it_is_kernel_pca(center, clusters):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_penalties_it_is_kernel_pca(solver, center, clusters):
     full = FullKPCA(5, gamma=10, center=center).fit(clusters)
-    model = ElasticNetKPCA(5, gamma=10, center=center, l1=0, l2=1e-10).fit(clusters)
+    model = ElasticNetKPCA(5, gamma=10, center=center, solver=solver, l1=0, l2=1e-10).fit(clusters)
     np.testing.assert_allclose(
         np.abs(model.transform(clusters)), np.abs(full.transform(clusters)), atol=1e-10
     )
@@ -91,7 +94,15 @@ def test_it_is_the_printed_algorithm_where_the_kernel_matrix_has_an_inverse(clus
     K = laplacian_kernel(clusters, gamma=3)
     printed = literal_algorithm(K, l1, 0.1, 0.05, 1e-4, 1e-4, 1e-8, 300, 40)
     model = ElasticNetKPCA(
-        kernel="laplacian", gamma=3, center=False, l1=l1, l2=0.1, rho=0.05, eps_outer=1e-8, max_iter=40
+        kernel="laplacian",
+        gamma=3,
+        center=False,
+        l1=l1,
+        l2=0.1,
+        solver="admm",
+        rho=0.05,
+        eps_outer=1e-8,
+        max_iter=40,
     ).fit(clusters)
     signs = np.sign(np.sum(printed * model.coefficients_, axis=0))
     np.testing.assert_array_equal(model.coefficients_ == 0, printed == 0)
@@ -136,8 +147,52 @@ def test_admm_finds_the_minimum_that_coordinate_descent_finds(kernel, clusters):
 
 
 @pytest.mark.parametrize("center", [True, False])
+def test_both_solvers_find_the_same_components(center, clusters):
+    options = CLUSTERS | {"l1": (0.02, 0.02), "max_admm_iter": 20_000, "center": center}
+    exact = ElasticNetKPCA(**options).fit(clusters)
+    steps = ElasticNetKPCA(solver="admm", eps_abs=1e-7, eps_rel=1e-7, **options).fit(clusters)
+    np.testing.assert_array_equal(exact.n_nonzero_, steps.n_nonzero_)
+    np.testing.assert_allclose(exact.coefficients_, steps.coefficients_, atol=1e-4)
+
+
+@pytest.mark.parametrize("rank", [3, 20, 60])
+@pytest.mark.parametrize("weight", [1e-6, 1e-2, 1.0])
+def test_the_lasso_meets_its_optimality_conditions(rank, weight, rng):
+    # Of low rank, with equal columns, and from a start that has nothing to do with the minimum.
+    factor = rng.normal(size=(rank, 40))
+    factor[:, 20:30] = factor[:, :10]
+    matrix, wanted = factor.T @ factor, factor.T @ rng.normal(size=rank)
+    for start in (np.zeros(40), rng.normal(size=40)):
+        x, steps = lasso(matrix, wanted, weight, start, 1e-9, 10_000)
+        gradient = matrix @ x - wanted
+        assert steps < 10_000 and np.abs(gradient).max() <= weight + 1e-8
+        np.testing.assert_allclose(gradient[x != 0], -weight * np.sign(x[x != 0]), atol=1e-8)
+
+
+def test_the_lasso_is_that_of_scikit_learn(rng):
+    X, y = rng.normal(size=(200, 50)), rng.normal(size=200)
+    theirs = Lasso(alpha=0.05, fit_intercept=False, tol=1e-12).fit(X, y).coef_
+    ours, _ = lasso(X.T @ X, X.T @ y, 200 * 0.05, np.zeros(50), 1e-10, 1000)
+    np.testing.assert_array_equal(ours == 0, theirs == 0)
+    np.testing.assert_allclose(ours, theirs, atol=1e-7)
+
+
+@pytest.mark.parametrize("weight", [1e-4, 1e-2])
+def test_equal_samples_share_what_one_of_them_would_have(weight, clusters):
+    twice = np.vstack([clusters, clusters])
+    K = rbf_kernel(twice, gamma=10)
+    problem = ActiveSet(K, 3, 0.1, 10_000)
+    for k in range(3):
+        u = problem.eigenvectors[:, k] * problem.eigenvalues[k] ** 0.5
+        a, solved = problem.minimum(u, weight, np.zeros(len(K)))
+        gradient = K @ (K @ a + 0.1 * a - u)
+        assert solved and np.abs(gradient).max() <= weight * (1 + 1e-5)
+        np.testing.assert_allclose(gradient[a != 0], -weight * np.sign(a[a != 0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("center", [True, False])
 def test_each_pass_ends_by_the_printed_rule(center, clusters):
-    model = ElasticNetKPCA(center=center, **CLUSTERS).fit(clusters)
+    model = ElasticNetKPCA(center=center, solver="admm", **CLUSTERS).fit(clusters)
     for trace in model.trace_:
         primal, dual = np.array(trace.primal_residual), np.array(trace.dual_residual)
         within = (primal <= trace.primal_limit) & (dual <= trace.dual_limit)
@@ -156,8 +211,9 @@ def test_larger_weights_leave_fewer_coefficients(curve):
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_first_toy_example_is_sparse_and_close_to_kernel_pca(center, clusters):
-    model = ElasticNetKPCA(center=center, **CLUSTERS).fit(clusters)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_first_toy_example_is_sparse_and_close_to_kernel_pca(solver, center, clusters):
+    model = ElasticNetKPCA(center=center, solver=solver, **CLUSTERS).fit(clusters)
     full = FullKPCA(8, gamma=10, center=center).fit(clusters)
     assert model.n_components_ == 8
     assert (model.n_nonzero_ <= 25).all()
@@ -175,8 +231,9 @@ def test_second_toy_example_is_sparse_and_close_to_kernel_pca(l1, curve):
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_the_components_are_the_coefficients_and_of_unit_length(center, clusters):
-    model = ElasticNetKPCA(center=center, **CLUSTERS).fit(clusters)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_components_are_the_coefficients_and_of_unit_length(solver, center, clusters):
+    model = ElasticNetKPCA(center=center, solver=solver, **CLUSTERS).fit(clusters)
     K = rbf_kernel(clusters, gamma=10)
     if center:
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
@@ -189,9 +246,10 @@ def test_the_components_are_the_coefficients_and_of_unit_length(center, clusters
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_orthonormalized_components_project_on_the_same_spans(center, clusters):
-    plain = ElasticNetKPCA(center=center, **CLUSTERS).fit(clusters)
-    model = ElasticNetKPCA(center=center, orthonormalize=True, **CLUSTERS).fit(clusters)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_orthonormalized_components_project_on_the_same_spans(solver, center, clusters):
+    plain = ElasticNetKPCA(center=center, solver=solver, **CLUSTERS).fit(clusters)
+    model = ElasticNetKPCA(center=center, solver=solver, orthonormalize=True, **CLUSTERS).fit(clusters)
     np.testing.assert_allclose(model.operator_.left_gram, np.eye(8), atol=1e-10)
     for r in (1, 4, 8):
         # The projector on the span is the best that can be done with those components.
@@ -221,15 +279,17 @@ def test_weights_that_leave_nothing_are_reported(clusters):
         np.testing.assert_array_equal(model.transform(clusters), 0)
 
 
-def test_by_default_there_are_components_until_the_penalty_leaves_none(clusters):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_by_default_there_are_components_until_the_penalty_leaves_none(solver, clusters):
+    options = dict(gamma=10, l1=0.02, max_admm_iter=300, solver=solver)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "No coefficient")
-        model = ElasticNetKPCA(gamma=10, l1=0.02, max_admm_iter=300).fit(clusters)
+        model = ElasticNetKPCA(**options).fit(clusters)
     r = model.n_components_
-    assert 2 < r < 30 and len(model.trace_) == r and (model.n_nonzero_ > 0).all()
+    assert 2 < r < 30 and len(getattr(model, "trace_", [0] * r)) == r and (model.n_nonzero_ > 0).all()
     with pytest.warns(ConvergenceWarning, match=rf"components \[{r}\]"):
-        more = ElasticNetKPCA(r + 1, gamma=10, l1=0.02, max_admm_iter=300).fit(clusters)
-    np.testing.assert_array_equal(more.coefficients_[:, :r], model.coefficients_)
+        more = ElasticNetKPCA(r + 1, **options).fit(clusters)
+    np.testing.assert_allclose(more.coefficients_[:, :r], model.coefficients_, atol=1e-7)
 
 
 def test_equal_samples_have_no_components():
@@ -256,6 +316,7 @@ def test_scale_and_offset_do_no_harm(scale, clusters):
         (dict(l2=-1), "l2 must be"),
         (dict(rho=0), "rho must be"),
         (dict(eps_rel=np.nan), "eps_rel must be"),
+        (dict(solver="lars"), 'solver must be "active_set" or "admm"'),
         (dict(max_iter=0), "max_iter must be"),
         (dict(max_admm_iter=1.5), "max_admm_iter must be"),
         (dict(center="basis"), "center must be"),

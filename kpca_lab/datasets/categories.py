@@ -1,6 +1,7 @@
 """Columns that are not numbers: text, dates and truth values, turned into numbers as asked."""
 
 import re
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ _CHOICES = (
 )
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}([.,' ]\d{3})+([.,]\d+)?")
 _DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
 
 
@@ -79,7 +81,8 @@ def _kind(column: Any) -> str:
     if letter == "M":
         return "date"
     present = column.dropna()
-    if not len(present):
+    # Objects that are numbers: whole ones of more than 64 bits, decimal ones of a Parquet file.
+    if all(isinstance(value, Number) and not isinstance(value, bool) for value in present):
         return "number"
     values = present.astype(str)
     if values.str.lower().isin(list(_TRUTHS)).all():
@@ -109,9 +112,12 @@ def _example(column: Any, kind: str) -> str:
     pandas = require("pandas", "data")
     present = column.dropna()
     odd = present[pandas.to_numeric(present, errors="coerce").isna()]
-    if len(odd) < 0.5 * len(present):
+    if 0 < len(odd) < 0.5 * len(present):
         return f"numbers but for {len(odd)} values, first {str(odd.iloc[0])[:30]!r} in row {odd.index[0]}"
-    return f"text such as {str(odd.iloc[0])[:30]!r}"
+    example = str((odd if len(odd) else present).iloc[0])[:30]
+    if _GROUPED.fullmatch(example):
+        return f"numbers such as {example!r}, which are read without separators of thousands only"
+    return f"text such as {example!r}"
 
 
 def _encoded(column: Any, kind: str, categorical: str, where: str) -> tuple[np.ndarray, list[str | None]]:

@@ -59,6 +59,8 @@ def detect_format(
         raise ValueError(
             rf"delimiter must be one character, '\s+' for white space or None to detect it, not {delimiter!r}"
         )
+    if header not in (None, True, False):
+        raise ValueError(f"header must be true, false or None to detect it, not {header!r}")
     if delimiter is None:
         readings = {candidate: _score(_cells(text, candidate)) for candidate in DELIMITERS}
         best = max(readings.values())

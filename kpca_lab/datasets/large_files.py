@@ -1,6 +1,7 @@
 """The user's own tables as sources of rows, for files that do not fit into memory."""
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,14 @@ import numpy as np
 
 from kpca_lab.datasets.csv_format import CsvFormat
 from kpca_lab.datasets.locations import full_path
-from kpca_lab.datasets.own_files import csv_format, existing_file, open_text, read_npy, refuse_other_kinds
+from kpca_lab.datasets.own_files import (
+    column_names,
+    csv_format,
+    existing_file,
+    open_text,
+    read_npy,
+    refuse_other_kinds,
+)
 from kpca_lab.datasets.user_data import Column, column_places
 from kpca_lab.extras import require
 from kpca_lab.row_source import RowSource, SlicedRows, StreamedRows
@@ -168,12 +176,15 @@ def _from_csv(
     file: Path, form: CsvFormat, columns: Sequence[Column] | None, target: Column | None
 ) -> RowSource:
     first = next(_csv_chunks(file, form, 1, None, None))
-    names = [name for name in first.columns if not str(name).startswith("Unnamed:")]
+    names = column_names(first)
     places = column_places(names, target, columns, file)[1]
+    taken = sorted(set(places))
+    # Where columns are chosen, pandas does not tell of rows with more cells than the head.
+    chosen = None if len(taken) == first.shape[1] else taken
 
     def start(rows: int) -> Iterator[np.ndarray]:
-        for chunk in _csv_chunks(file, form, rows, sorted(set(places)), np.float64):
-            yield chunk.to_numpy()[:, np.searchsorted(sorted(set(places)), places)]
+        for chunk in _csv_chunks(file, form, rows, chosen, np.float64):
+            yield chunk.to_numpy()[:, np.searchsorted(taken, places)]
 
     return StreamedRows(start, len(places))
 
@@ -198,7 +209,15 @@ def _csv_chunks(
                 chunksize=rows,
             ) as chunks,
         ):
-            yield from chunks
+            while True:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", pandas.errors.ParserWarning)
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    return
+                yield chunk
+    except pandas.errors.ParserWarning:
+        raise ValueError(f"{file.name} has rows with more cells than its first line") from None
     except (ValueError, OSError, EOFError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(

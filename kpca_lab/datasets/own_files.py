@@ -19,6 +19,7 @@ from kpca_lab.datasets.locations import full_path
 from kpca_lab.extras import require
 
 __all__ = [
+    "column_names",
     "csv_format",
     "existing_file",
     "open_text",
@@ -140,10 +141,7 @@ def read_csv(
                 low_memory=False,
                 encoding="utf-8",
             )
-        # A separator at the end of each line makes one more column of nothing.
-        if form.header and str(frame.columns[-1]).startswith("Unnamed:") and frame.iloc[:, -1].isna().all():
-            frame = frame.iloc[:, :-1]
-        return frame
+        return frame.iloc[:, : len(column_names(frame))].set_axis(column_names(frame), axis=1)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file.name} is not UTF-8 text ({error}): save it as UTF-8") from error
     except pandas.errors.ParserWarning:
@@ -153,6 +151,15 @@ def read_csv(
             f"{file.name} cannot be read as a table: {_reason(error)}; check quotation marks and the number "
             f"of cells there (columns are taken to be separated by {form.delimiter!r})"
         ) from error
+
+
+def column_names(frame: Any) -> list:
+    """Names of the columns of a text table, or of its first rows, without white space around them."""
+    names = [name.strip() if isinstance(name, str) else name for name in frame.columns]
+    # A separator at the end of each line makes one more column of nothing.
+    if str(names[-1]).startswith("Unnamed:") and frame.iloc[:, -1].isna().all():
+        names.pop()
+    return names
 
 
 def csv_format(

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -140,6 +141,7 @@ def test_too_many_categories_and_unclear_dates_are_refused(table):
         "a   b\n 1,5 2\n-0,3   4\n",
         '"a";"b"\n"1,5";"2"\n"-0,3";"4"\n',
         "a, b\n1.5, 2\n-0.3, 4\n",
+        "a ;b \n1,5 ; 2\n-0,3; 4 \n",
         "a;b;\n1.5;2;\n-0.3;4;\n",
         "\ufeffa,b\r\n1.5,2\r\n-0.3,4\r\n",
     ],
@@ -161,6 +163,28 @@ def test_what_is_said_of_a_csv_file_holds(tmp_path):
         load_dataset("csv", path=path, decimal=":")
     with pytest.raises(ValueError, match="delimiter must be one character"):
         load_dataset("csv", path=path, delimiter="::")
+    with pytest.raises(ValueError, match="header must be true, false or None"):
+        load_dataset("csv", path=path, header="no")
+
+
+def test_numbers_that_pandas_keeps_as_objects_are_numbers(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"a,b\n1,2\n3,{10**30}\n")
+    assert load_dataset("csv", path=path).X.tolist() == [[1, 2], [3, 1e30]]
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"a": [Decimal("1.5"), Decimal("-2.25"), None]}).to_parquet(path)
+    assert load_dataset("parquet", path=path, missing="drop").X.tolist() == [[1.5], [-2.25]]
+    pd.DataFrame({"a": ["1", "2"]}).to_parquet(path)
+    with pytest.raises(ValueError, match="text such as '1'"):
+        load_dataset("parquet", path=path)
+
+
+@pytest.mark.parametrize("text", ["a;b\n1.234,5;2\n2.000,25;3\n", 'a,b\n"1,234.5",2\n"2,000.25",3\n'])
+def test_separators_of_thousands_are_told(tmp_path, text):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"a \(numbers such as '1[.,]234[.,]5', .* separators of thousands"):
+        load_dataset("csv", path=path)
 
 
 def _npy_of_shape(shape):
@@ -376,6 +400,8 @@ def test_rows_of_a_file_are_those_that_are_loaded(tmp_path, form):
         ("a.csv", b"a,b\n1,x\n", "a.csv cannot be read as a table of numbers: could not convert string"),
         ("a.csv", b"a,b\n1,2\n3,\n", "Row 1 holds a value that is missing"),
         ("a.csv", b'a,b\n1,2\n3,"4\n', "EOF inside string"),
+        ("a.csv", b"a,b\n1,2,3\n3,4,5\n", "a.csv has rows with more cells than its first line"),
+        ("a.csv", b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
         ("a.csv", _npz(), "not csv"),
     ],
 )
@@ -383,6 +409,16 @@ def test_rows_of_a_damaged_file_are_refused_in_words(tmp_path, name, content, to
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=told):
         list(open_rows(tmp_path / name).blocks())
+
+
+def test_columns_without_a_name_keep_their_place(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(",a ,b\n7,1,2\n8,3,4\n")
+    for options, expected in (({}, [[7, 1, 2], [8, 3, 4]]), ({"columns": ["a"]}, [[1], [3]])):
+        assert np.vstack(list(open_rows(path, **options).blocks())).tolist() == expected
+        assert load_dataset("csv", path=path, **options).X.tolist() == expected
+    path.write_text("a,b,\n1,2,\n3,4,\n")  # a separator at the end makes no column
+    assert np.vstack(list(open_rows(path).blocks())).tolist() == [[1, 2], [3, 4]]
 
 
 def test_rows_of_hdf5_and_zarr(tmp_path):

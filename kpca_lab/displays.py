@@ -322,7 +322,7 @@ class GapDisplay:
             self.error.min(),
             color="C2",
             alpha=0.3,
-            linewidth=0,
+            linewidth=2,  # seen also where the two meet
             label="full kernel PCA",
         )
         ax.set(xscale="log", xlabel="basis size", ylabel="mean squared error in feature space")

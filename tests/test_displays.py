@@ -68,6 +68,16 @@ def test_full_kernel_pca_lies_between_floor_and_error(parabola):
     assert not hasattr(estimator, "basis_")
 
 
+def test_the_error_of_full_kernel_pca_is_seen_where_it_is_certain():
+    display = GapDisplay([10, 20], [0.3, 0.2], [0.1, 0.2]).plot()
+    (band,) = display.ax_.patches
+    green = np.array(mpl.colors.to_rgb(band.get_facecolor()))
+    display.ax_.get_legend().remove()
+    display.figure_.canvas.draw()
+    pixels = np.asarray(display.figure_.canvas.buffer_rgba())[..., :3] / 255.0
+    assert (np.abs(pixels - (0.3 * green + 0.7)) < 0.02).all(axis=-1).sum() > 100
+
+
 def test_a_floor_of_zero_tells_nothing():
     display = GapDisplay([10, 20], [0.3, 0.2], [0.0, 0.0]).plot()
     assert np.isinf(display.gap).all() and display.ax_.get_yscale() == "linear"

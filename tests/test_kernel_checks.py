@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import pairwise_kernels
 from test_estimator_contract import ESTIMATORS
 
@@ -77,6 +78,31 @@ def test_negative_eigenvalues_raise_or_warn_by_their_size(rng):
         else:
             with pytest.warns(NotPositiveWarning, match="1e-06 times the largest"):
                 model.fit(gram)
+
+
+@pytest.mark.parametrize("gamma", [1 / 3, 0.1, 0.01, 1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("coef0", [1.0, 0.0, -1.0])
+def test_sigmoid_kernels_are_judged_by_their_negative_part(gamma, coef0, rng):
+    """Nearly straight ones pass, with a warning; the limit is the one of scikit-learn."""
+    X = rng.standard_normal((150, 3))
+    gram = np.tanh(gamma * X @ X.T + coef0)
+    gram -= gram.mean(axis=0)
+    gram -= gram.mean(axis=1)[:, None]
+    eigenvalues = np.linalg.eigvalsh(gram)
+    share = -eigenvalues[0] / eigenvalues[-1]
+    ours = FullKPCA(2, kernel="sigmoid", gamma=gamma, coef0=coef0)
+    theirs = KernelPCA(kernel="sigmoid", gamma=gamma, coef0=coef0, eigen_solver="dense")
+    if share > 1e-5:
+        for model in (ours, theirs):
+            with pytest.raises(ValueError, match=r"not positive semidefinite|not PSD"):
+                model.fit(X)
+        return
+    theirs.fit(X)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ours.fit(X)
+    if share > 1e-7 or share < 1e-11:
+        assert any(entry.category is NotPositiveWarning for entry in told) == (share > 1e-7)
 
 
 def test_single_precision_is_no_reason_to_refuse(rng):

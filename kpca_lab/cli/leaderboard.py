@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kpca_lab.suite.errors import ConfigError
+from kpca_lab.cli.faults import FAULTS
 from kpca_lab.suite.leaderboard.advised import write_comparison
 from kpca_lab.suite.leaderboard.contest import hold
 from kpca_lab.suite.leaderboard.field import events, read_rules
@@ -32,7 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
         rules = read_rules(chosen.profile)
         field = events(chosen.profile, str(root), only=chosen.only)
         contest = hold(field, force=chosen.force)
-    except ConfigError as error:
+    except BrokenPipeError:
+        raise
+    except FAULTS as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

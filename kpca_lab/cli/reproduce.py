@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kpca_lab.choices import unknown
+from kpca_lab.cli.faults import FAULTS
 from kpca_lab.cli.unchanged import is_unchanged, remember
 from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.errors import ConfigError
@@ -57,7 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
         if complete and code == 0:
             remember(root, words)
         return code
-    except ConfigError as error:
+    except BrokenPipeError:
+        raise
+    except FAULTS as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

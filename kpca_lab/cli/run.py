@@ -11,6 +11,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
+from kpca_lab.cli.faults import end_with_a_line
 from kpca_lab.cli.sweep import run_one_of_a_sweep, show, way_to_compute
 from kpca_lab.suite.config.meaning import settings_of
 from kpca_lab.suite.config.overrides import check_keys
@@ -26,19 +27,17 @@ __all__ = ["main"]
 def composed_run(config):
     """Run what Hydra composed: alone with its tables, or as one of a sweep."""
     chosen = HydraConfig.get()
-    try:
+    with end_with_a_line():
         plan = make_plan(settings_of(config))
-    except ConfigError as error:
-        sys.exit(f"error: {error}")
-    if chosen.verbose:
-        print(OmegaConf.to_yaml(config, resolve=True), *plan.labels, sep="\n", file=sys.stderr)
-    if chosen.mode == RunMode.MULTIRUN:
-        return run_one_of_a_sweep(plan, chosen)
-    with way_to_compute(chosen.launcher) as compute:
-        summary = run([plan], verbose=bool(chosen.verbose), compute=compute)
-    show(plan.store, plan.records_name, plan.jobs)
-    print(summary.text(), file=sys.stderr)
-    sys.exit(summary.exit_code)
+        if chosen.verbose:
+            print(OmegaConf.to_yaml(config, resolve=True), *plan.labels, sep="\n", file=sys.stderr)
+        if chosen.mode == RunMode.MULTIRUN:
+            return run_one_of_a_sweep(plan, chosen)
+        with way_to_compute(chosen.launcher) as compute:
+            summary = run([plan], verbose=bool(chosen.verbose), compute=compute)
+        show(plan.store, plan.records_name, plan.jobs)
+        print(summary.text(), file=sys.stderr)
+        sys.exit(summary.exit_code)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -51,6 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if arguments is not None:
         sys.argv[1:] = arguments
+    # Among overrides, argparse takes those that follow a flag for none.
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(
             os.getcwd()

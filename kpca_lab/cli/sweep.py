@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra.experimental.callback import Callback
 
+from kpca_lab.cli.faults import end_with_a_line
 from kpca_lab.suite.config.composing import Composer
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.cluster import on_cluster
@@ -17,7 +18,6 @@ from kpca_lab.suite.engine.plan import Plan, make_plan
 from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.engine.summary import Failure, Summary
-from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.render.show import rows_table
 from kpca_lab.suite.render.tables import write_summary
@@ -48,17 +48,15 @@ def run_sweep(
         Of the first metric, for each job.
     """
     composer = Composer(compose)
-    try:
+    with end_with_a_line():
         plans = [make_plan(composer.settings(overrides)) for overrides in job_overrides]
-    except ConfigError as error:
-        sys.exit(f"error: {error}")
-    with way_to_compute(launcher) as compute:
-        summary = run(plans, compact=False, verbose=verbose, compute=compute)
-    jobs: dict[tuple, set] = {}
-    for plan in plans:
-        key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records_name)
-        jobs.setdefault(key, set()).update(plan.jobs)
-    _report(summary, jobs)
+        with way_to_compute(launcher) as compute:
+            summary = run(plans, compact=False, verbose=verbose, compute=compute)
+        jobs: dict[tuple, set] = {}
+        for plan in plans:
+            key = (plan.settings.results_dir, plan.settings.profile, plan.name, plan.records_name)
+            jobs.setdefault(key, set()).update(plan.jobs)
+        _report(summary, jobs)
     return summary.exit_code, [plan.value() for plan in plans]
 
 

@@ -18,7 +18,11 @@ from urllib.parse import urlsplit
 
 from kpca_lab.extras import require
 
-__all__ = ["cache_dir", "full_path", "is_address", "is_offline", "mirror", "timeout"]
+__all__ = ["LocationError", "cache_dir", "full_path", "is_address", "is_offline", "mirror", "timeout"]
+
+
+class LocationError(ValueError):
+    """A path or a variable of the environment that tells of no place, with what to give instead."""
 
 
 def full_path(place: str | os.PathLike, what: str) -> Path:
@@ -26,7 +30,7 @@ def full_path(place: str | os.PathLike, what: str) -> Path:
     try:
         return Path(place).expanduser().absolute()
     except RuntimeError:
-        raise ValueError(
+        raise LocationError(
             f"{what}={os.fspath(place)!r}: there is no such user with a home folder; give the whole path"
         ) from None
 
@@ -52,7 +56,7 @@ def mirror() -> str | Path | None:
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", chosen):
         return full_path(chosen, "KPCA_LAB_MIRROR")
     if not is_address(chosen) or not _has_host(chosen):
-        raise ValueError(
+        raise LocationError(
             f"KPCA_LAB_MIRROR={chosen!r} is neither a folder nor an address such as https://host/folder"
         )
     return chosen.rstrip("/")
@@ -78,5 +82,5 @@ def timeout() -> float:
     except ValueError:
         seconds = -1.0
     if not seconds > 0:
-        raise ValueError(f"KPCA_LAB_TIMEOUT must be a positive number of seconds, not {chosen!r}")
+        raise LocationError(f"KPCA_LAB_TIMEOUT must be a positive number of seconds, not {chosen!r}")
     return seconds

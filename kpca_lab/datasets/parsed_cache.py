@@ -70,7 +70,7 @@ def _read(entry: Path) -> dict[str, np.ndarray] | None:
         return {key: np.load(entry / f"{key}.npy", mmap_mode="r", allow_pickle=False) for key in hashes}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         _log.warning("%s is ignored: %s", entry.name, error)
         return None
 

@@ -55,7 +55,7 @@ def test_another_name_version_or_raw_file_is_parsed_anew(parser, name, version, 
 
 @pytest.mark.parametrize(
     "damage",
-    ["truncate", "tamper", "pickle", "remove", "garbage index", "odd index", "no list", "short list"],
+    "truncate,tamper,pickle,remove,garbage index,odd index,no list,deep index,short list".split(","),
 )
 def test_a_damaged_entry_is_parsed_anew_and_replaced(parser, cache, damage):
     expected = load_or_parse("a/b", 1, [RECORD], parser)
@@ -73,6 +73,8 @@ def test_a_damaged_entry_is_parsed_anew_and_replaced(parser, cache, damage):
         (entry / "hashes.json").write_text("{")
     elif damage == "odd index":
         (entry / "hashes.json").write_text("[1]")
+    elif damage == "deep index":
+        (entry / "hashes.json").write_text("[" * 100_000)
     elif damage == "no list":
         (entry / "hashes.json").write_text("{}")
     else:

@@ -49,6 +49,37 @@ def test_one_run_prints_its_rows(cli, tmp_path):
     assert set(records["method"]) == {"subset", "full"} and set(records["seed"]) == {3}
 
 
+WRONG_PLACES = [
+    ("KPCA_LAB_MIRROR", "http://", "neither a folder nor an address"),
+    ("KPCA_LAB_MIRROR", "~nouser", "no such user"),
+    ("KPCA_LAB_CACHE", "~nouser/x", "no such user"),
+    ("KPCA_LAB_CACHE", "/dev/null/x", "cannot use the cache folder"),
+    ("KPCA_LAB_TIMEOUT", "soon", "must be a positive number"),
+]
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+@pytest.mark.parametrize(("variable", "value", "told"), WRONG_PLACES)
+def test_a_variable_that_tells_of_no_place_is_refused_in_a_line(
+    cli, monkeypatch, tmp_path, variable, value, told, sweep
+):
+    monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KPCA_LAB_MIRROR", "http://127.0.0.1:1")
+    monkeypatch.setenv(variable, value)
+    code, out, err = cli("dataset=frey", *sweep)
+    assert (str(code) + err).count("error:") == 1 and told in str(code) + err
+    assert "Traceback" not in err and not out
+
+
+def test_a_full_disk_is_told_in_a_line_with_the_file(cli, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kpca_lab.suite.files.os.fsync", full)
+    code, _, err = cli("dataset=gaussian50")
+    assert "No space left on device" in str(code) and ".json" in str(code) and "Traceback" not in err
+
+
 def test_a_path_is_seen_from_the_folder_of_the_run_also_by_processes_of_an_earlier_one(
     cli, tmp_path, monkeypatch
 ):
@@ -73,6 +104,11 @@ def test_a_sweep_runs_every_combination_and_gathers_the_records(cli, tmp_path):
     code, _, err = cli("-m", "method=subset,reduced", "seed=range(0,4)")
     assert not code and "2 jobs computed, 6 done before" in err
     assert read_records(tmp_path / "smoke" / "custom" / "artificial2d.csv")["job"].nunique() == 11
+
+
+def test_the_flag_of_a_sweep_may_stand_anywhere(cli):
+    code, out, _ = cli("dataset=gaussian50", "-m", "method=subset,full")
+    assert not code and "subset" in out and "full" in out
 
 
 def test_sizes_in_a_sweep_are_no_trials(cli, tmp_path):

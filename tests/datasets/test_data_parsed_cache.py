@@ -55,7 +55,17 @@ def test_another_name_version_or_raw_file_is_parsed_anew(parser, name, version, 
 
 @pytest.mark.parametrize(
     "damage",
-    "truncate,tamper,pickle,remove,garbage index,odd index,no list,deep index,short list".split(","),
+    [
+        "truncate",
+        "tamper",
+        "pickle",
+        "remove",
+        "garbage index",
+        "odd index",
+        "no list",
+        "deep index",
+        "short list",
+    ],
 )
 def test_a_damaged_entry_is_parsed_anew_and_replaced(parser, cache, damage):
     expected = load_or_parse("a/b", 1, [RECORD], parser)

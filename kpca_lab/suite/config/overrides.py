@@ -3,10 +3,10 @@
 import copy
 import re
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -98,6 +98,8 @@ def _check_key(text, conf):
                 f"unknown key {first!r}; did you mean {NESTED[first]}={text.partition('=')[2]}?"
             )
         raise ConfigError(unknown("key", first, dict.fromkeys([*known, *GROUPS])))
+    if first != "hydra" and not set(key) & set("/@"):
+        _check_path(key.split("."))
     if override.is_delete():
         return
     if isinstance(override.value(), Glob):
@@ -118,6 +120,27 @@ def _check_key(text, conf):
             for option in listed(value):
                 if not (conf / key / f"{option}.yaml").is_file():
                     raise ConfigError(unknown(key, str(option), _options([conf], key)))
+
+
+def _check_path(parts):
+    """Refuse names within a key that the schema does not have: nothing would read what Hydra adds."""
+    first, *rest = parts
+    if rest and first in ("method", "selector", "metric"):
+        meant = ".".join([f"{first}s", "NAME", *rest])
+        raise ConfigError(
+            f"unknown key {'.'.join(parts)!r}; did you mean {meant}, with the name of a {first}?"
+        )
+    kind = RunConf if first in {entry.name for entry in fields(RunConf)} else None
+    for place, part in enumerate(parts):
+        if is_dataclass(kind):
+            known = {entry.name: entry.type for entry in fields(kind)}
+            if part not in known:
+                path = parts[:place]
+                choices = [".".join([*path, name]) for name in known]
+                raise ConfigError(unknown("key", ".".join([*path, part]), choices))
+            kind = known[part]
+        else:  # a mapping from names to such nodes, or anything
+            kind = get_args(kind)[1] if get_origin(kind) is dict else None
 
 
 def _check_pattern(text, key, pattern, conf):

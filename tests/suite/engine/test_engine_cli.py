@@ -269,6 +269,12 @@ def test_the_items_of_a_paper_are_its_tables_or_its_figures_and_lists_have_comma
         (["-m", "kernel.gamma=interval(0.1,1)"], "an interval is for a sweeper that optimises"),
         (["-m", "kernel.gamma=glob(*)"], "a pattern is for names of dataset, method,"),
         (["-m", "method=glob(subsett*)"], "method=glob(subsett*): fits none of akpca,"),
+        (["kernel.gama=0.5"], "unknown key 'kernel.gama'; did you mean 'kernel.gamma'?"),
+        (["+kernel.gama=0.5"], "unknown key 'kernel.gama'; did you mean 'kernel.gamma'?"),
+        (["++dataset.split.kid=none"], "did you mean 'dataset.split.kind'?"),
+        (["+limits.memory=5"], "did you mean 'limits.memory_mb'?"),
+        (["+method.target=mine.Method"], "did you mean methods.NAME.target, with the name of a method?"),
+        (["methods.subset.tagret=mine.Method"], "did you mean 'methods.subset.target'?"),
     ],
 )
 def test_what_is_meant_by_a_wrong_word_is_told(cli, words, told):

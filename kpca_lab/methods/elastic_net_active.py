@@ -95,6 +95,8 @@ class ActiveSet:
             self._compute(joining)
             matrix = self._rows[np.ix_(self._place[used], used)]
             a[used], steps = lasso(matrix, wanted[used], weight, a[used], slack, left)
+            if not steps:
+                return a, True  # as summed up there nothing is left to do: it is rounding
             left -= steps
         return a, False
 

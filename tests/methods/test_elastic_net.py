@@ -190,6 +190,25 @@ def test_equal_samples_share_what_one_of_them_would_have(weight, clusters):
         np.testing.assert_allclose(gradient[a != 0], -weight * np.sign(a[a != 0]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("seed", [4, 71])
+def test_rounding_of_large_values_is_no_reason_to_go_on(seed, monkeypatch):
+    """Sums over all samples may be above the slack where those over the ones that count are not."""
+    X = np.random.default_rng(seed).standard_t(1.5, (48, 3))
+    idle = []
+
+    def watched(*problem):
+        x, steps = lasso(*problem)
+        idle.append(steps == 0)
+        assert idle[-2:] != [True, True], "the same problem again"
+        return x, steps
+
+    monkeypatch.setattr("kpca_lab.methods.elastic_net_active.lasso", watched)
+    options = {"kernel": "poly", "degree": 2, "coef0": 2.5, "gamma": "median"}
+    model = ElasticNetKPCA(6, max_iter=10, **options).fit(X)
+    best = empirical_error(FullKPCA(6, **options).fit(X), X)
+    assert any(idle) and best <= empirical_error(model, X) < 2 * best
+
+
 @pytest.mark.parametrize("center", [True, False])
 def test_each_pass_ends_by_the_printed_rule(center, clusters):
     model = ElasticNetKPCA(center=center, solver="admm", **CLUSTERS).fit(clusters)

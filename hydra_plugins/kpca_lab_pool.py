@@ -41,7 +41,7 @@ class PoolLauncher(Launcher):
         )
         if status and not optimises:
             sys.exit(status)
-        return [_returned(overrides, value) for overrides, value in zip(job_overrides, values)]
+        return [_returned(overrides, value, optimises) for overrides, value in zip(job_overrides, values)]
 
 
 class DaskLauncher(PoolLauncher):
@@ -64,9 +64,12 @@ class FastSweeper(BasicSweeper):
         """The launcher checks every job before it computes any."""
 
 
-def _returned(overrides, value):
-    """What a sweeper is given of a job: its value, or an error if it has none."""
-    failed = math.isnan(value)
+def _returned(overrides, value, optimises):
+    """What a sweeper is given of a job: its value, or if it optimises an error where there is none.
+
+    A job without a value has failed, or lacks its data or the metric: the others of a sweep go on.
+    """
+    failed = optimises and math.isnan(value)
     done = JobReturn(overrides=overrides, status=JobStatus.FAILED if failed else JobStatus.COMPLETED)
     done.return_value = RuntimeError("the job failed: see above") if failed else value
     return done

@@ -111,6 +111,20 @@ def test_the_flag_of_a_sweep_may_stand_anywhere(cli):
     assert not code and "subset" in out and "full" in out
 
 
+def test_a_sweep_goes_on_without_the_data_it_lacks(cli, monkeypatch, tmp_path):
+    monkeypatch.setenv("KPCA_LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KPCA_LAB_MIRROR", "")
+    monkeypatch.setenv("KPCA_LAB_OFFLINE", "1")
+    code, out, err = cli("-m", "dataset=frey,gaussian50")
+    assert not code and "gaussian50" in out and "Traceback" not in err
+    assert err.count("fetch frey") == 1
+
+
+def test_a_sweep_goes_on_where_a_method_does_not_have_the_metric(cli):
+    code, out, err = cli("-m", "method=sklearn_kernel_pca,subset", "metric=sparsity")
+    assert not code and "subset" in out and "Traceback" not in err
+
+
 def test_sizes_in_a_sweep_are_no_trials(cli, tmp_path):
     code, out, _ = cli("-m", "dataset=parabola", "+dataset.options.noise=0.1,0.3")
     assert not code and "trials" not in out

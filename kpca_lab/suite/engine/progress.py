@@ -19,6 +19,8 @@ __all__ = ["LINE_EVERY", "Progress", "job_weights"]
 
 # Seconds between plain lines: a sweep of thousands of jobs should not give thousands of lines.
 LINE_EVERY = 2.0
+# Seconds of computing before the time left is told: the first jobs take that of importing what all need.
+SETTLED = 5.0
 
 
 class Progress:
@@ -68,17 +70,18 @@ class Progress:
         self.done_weight += weight
         now = time.monotonic()
         elapsed, computed = now - self.start, now - (self.began or self.start)
-        left = computed * max(self.weight - self.done_weight, 0.0) / self.done_weight
+        left = ""
+        if computed >= SETTLED or self.finished == self.total:
+            seconds_left = computed * max(self.weight - self.done_weight, 0.0) / self.done_weight
+            left = f"{duration(seconds_left)} left"
         if self.live:
-            self.live.update(self.task, completed=self.finished, remaining=f"{duration(left)} left")
+            self.live.update(self.task, completed=self.finished, remaining=left)
             return
         if now - self.last_line < self.every and self.finished not in (1, self.total):
             return
         self.last_line = now
-        self.say(
-            f"[{self.finished}/{self.total}] {status} {label} ({duration(seconds)}); "
-            f"{duration(elapsed)} elapsed, {duration(left)} left"
-        )
+        times = ", ".join(filter(None, [f"{duration(elapsed)} elapsed", left]))
+        self.say(f"[{self.finished}/{self.total}] {status} {label} ({duration(seconds)}); {times}")
 
     def say(self, text: str) -> None:
         """Print a line beside the bar."""

@@ -58,9 +58,9 @@ def test_the_time_left_is_estimated_from_what_jobs_took_before(plans, tmp_path, 
 
     lines = io.StringIO()
     progress = Progress(2, lines, weight=0.1 + 30.0)
-    progress.start -= 2.0  # the fast one took two seconds
-    progress.end("fast", "done", 2.0, 0.1)
-    assert "10:0" in lines.getvalue() and "min left" in lines.getvalue()
+    progress.start -= 6.0  # the fast one took six seconds
+    progress.end("fast", "done", 6.0, 0.1)
+    assert "30:0" in lines.getvalue() and "min left" in lines.getvalue()
 
 
 def test_what_comes_before_the_first_job_is_not_counted_as_time_of_jobs():
@@ -68,9 +68,19 @@ def test_what_comes_before_the_first_job_is_not_counted_as_time_of_jobs():
     progress = Progress(100, lines)
     progress.start -= 600.0  # data, and processes that start
     progress.begin("first")
-    progress.began -= 2.0
-    progress.end("first", "done", 2.0)
-    assert "10:00 min elapsed, 3:18 min left" in lines.getvalue()
+    progress.began -= 6.0
+    progress.end("first", "done", 6.0)
+    assert "10:00 min elapsed, 9:54 min left" in lines.getvalue()
+
+
+def test_the_time_left_is_not_told_from_a_first_job_that_has_just_begun():
+    lines = io.StringIO()
+    progress = Progress(3, lines, every=0.0)
+    progress.begin("first")
+    for name in ("first", "second", "third"):
+        progress.end(name, "done", 0.1)
+    first, second, third = lines.getvalue().splitlines()
+    assert "elapsed" in first and "left" not in first + second and "0.0 s left" in third
 
 
 def test_the_committed_run_tells_the_weights_of_the_papers_experiments(tmp_path):

@@ -208,7 +208,8 @@ def _check(n_components: Any, tol: Any, kernel: Any, random_state: Any) -> None:
 def _task(table, n_components, kernel, gamma, seed, budget, progress) -> tuple[Task, WidthChoice]:
     rows = table.X.shape[0]
     if is_whole(n_components) and n_components >= rows:
-        raise ValueError(f"n_components={n_components} must be less than the {rows} rows.")
+        kept = "" if rows == table.n_rows else f" of {table.n_rows} that budget and memory leave room for"
+        raise ValueError(f"n_components={n_components} must be less than the {rows} rows{kept}.")
     if gamma is not None:
         width = WidthChoice(resolve_gamma(gamma, table.X), f"gamma={gamma!r} as given")
     else:

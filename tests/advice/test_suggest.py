@@ -174,3 +174,9 @@ def test_too_few_rows_and_equal_rows_are_refused():
         suggest(np.eye(5), verbose=0)
     with pytest.raises(ValueError, match="All rows are the same"):
         suggest(np.tile([1.0, 2.0], (20, 1)), verbose=0)
+
+
+def test_rows_that_there_is_no_room_for_are_told_from_rows_that_are_missing(tmp_path, rng):
+    np.save(tmp_path / "rows.npy", rng.standard_normal((300, 4)))
+    with pytest.raises(ValueError, match="the 10 rows of 300 that budget and memory leave room for"):
+        suggest(tmp_path / "rows.npy", n_components=10, budget=30, memory=1000)

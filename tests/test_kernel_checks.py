@@ -9,7 +9,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import pairwise_kernels
 from test_estimator_contract import ESTIMATORS
 
-from kpca_lab import FullKPCA, IncrementalKPCA, SubsetKPCA
+from kpca_lab import CholeskyKPCA, FullKPCA, IncrementalKPCA, SubsetKPCA
 from kpca_lab.kernel_checks import NotPositiveWarning
 from kpca_lab.metrics import empirical_error
 
@@ -127,6 +127,23 @@ def test_additive_chi2_has_a_feature_space_only_when_centred(rng):
     assert FullKPCA(2, kernel="additive_chi2").fit(X).n_components_ == 2
     with pytest.raises(ValueError, match="not positive"):
         FullKPCA(2, kernel="additive_chi2", center=False).fit(X)
+
+
+def test_methods_that_need_more_than_differences_refuse_kernels_that_have_no_more(rng):
+    """Cholesky found nothing in such a kernel, and compressed components had an error below the optimum."""
+    X = rng.dirichlet(np.ones(6), 200)
+    distances = np.sqrt(np.square(X[:, None] - X).sum(axis=2))
+    with pytest.raises(ValueError, match="not positive"):
+        CholeskyKPCA(3, kernel="additive_chi2").fit(X)
+    with pytest.raises(ValueError, match="not positive"):
+        CholeskyKPCA(3, kernel="precomputed").fit(-distances)
+    with pytest.raises(ValueError, match="use compression=None"):
+        IncrementalKPCA(3, kernel="additive_chi2", compression="select").fit(X)
+    with pytest.raises(ValueError, match="not positive"):
+        IncrementalKPCA(1, kernel="poly", degree=1, coef0=-1, compression="select").fit(X)
+    optimum = empirical_error(FullKPCA(3, kernel="additive_chi2").fit(X), X)
+    exact = IncrementalKPCA(3, kernel="additive_chi2", compression=None).fit(X)
+    assert optimum * (1 - 1e-9) < empirical_error(exact, X) < 1.1 * optimum
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "chi2", "additive_chi2"])

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kpca_lab.distances import Rows
-from kpca_lab.kernel_checks import gram_rank
+from kpca_lab.kernel_checks import check_positive, gram_rank
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import pivoted_cholesky, top_eigenpairs
 from kpca_lab.memory import check_memory
@@ -133,6 +133,8 @@ class CholeskyKPCA(OperatorEstimator):
         if not 0 <= self.tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol!r}.")
         samples, kernel = self._start(X, min_samples=2 if center else 1)
+        if center:  # the factor is that of the matrix as it is, centred or not
+            check_positive(kernel, samples, centred=False)
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
         n_basis = basis_size(self.n_basis, self.n_components, n)

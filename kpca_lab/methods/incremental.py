@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from kpca_lab.kernel_checks import check_positive
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import fix_signs, numerical_rank, rank_tolerance, top_eigenpairs
 from kpca_lab.methods.base import OperatorEstimator, check_n_components, refuse_share
@@ -190,6 +191,13 @@ class IncrementalKPCA(OperatorEstimator):
             raise ValueError("kernel='precomputed' cannot be updated: it holds no values of samples to come.")
 
     def _first_state(self, kernel: Kernel, samples) -> "State":
+        if self.compression is not None:  # which projects the mean, too, on the span of the points
+            if kernel.name == "additive_chi2":
+                raise ValueError(
+                    "kernel='additive_chi2' has a feature space only for differences of samples, which "
+                    "compression does not keep to: use compression=None, or SubsetKPCA."
+                )
+            check_positive(kernel, samples, centred=False)
         if self.compression == "preimages":
             try:
                 check_has_preimages(kernel)

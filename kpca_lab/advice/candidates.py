@@ -79,11 +79,6 @@ class Candidate:
         """How many rows there must be."""
         return self.size or 0 if self.selector is not None else 0
 
-    @property
-    def reads_blocks(self) -> bool:
-        """Whether the rows need not be in memory."""
-        return self.method == "SubsetKPCA"
-
     def arguments(self, task: Task, *, rank: int | None = None) -> dict[str, Any]:
         """The parameters of the estimator, in the order in which they are written."""
         given: dict[str, Any] = {"n_components": task.n_components if rank is None else rank}

@@ -153,13 +153,18 @@ def lasso(matrix, wanted, weight, start, slack, max_steps) -> tuple[np.ndarray, 
             if not len(joining):
                 return x, steps
             joining = joining[np.argsort(-excess[joining], kind="stable")]
-        used, step = _direction(matrix, gradient, weight, x, active, joining)
-        x[used] = _best_on_the_way(matrix[np.ix_(used, used)], gradient[used], weight, x[used], step)
+        used, signs, step = _direction(matrix, gradient, weight, x, active, joining)
+        slope = float((gradient[used] + weight * signs) @ step)
+        curvature = float(step @ matrix[np.ix_(used, used)] @ step)
+        moved, gain = _best_on_the_way(x[used], signs, step, slope, curvature, weight)
+        if not gain > 0:  # what is left is rounding
+            return x, steps
+        x[used] = moved
     return x, max_steps
 
 
 def _direction(matrix, gradient, weight, x, active, joining):
-    """The coefficients that move, and by how much: to the minimum for their signs.
+    """The coefficients that move, their signs, and the step to the minimum for these.
 
     Those that join must move against their gradient, or the penalty is not what was assumed; where they would
     not, they do not join. The one that is farthest from optimal always moves so.
@@ -170,26 +175,29 @@ def _direction(matrix, gradient, weight, x, active, joining):
         step = -_solved(matrix[np.ix_(used, used)], gradient[used] + weight * signs)
         right = step[len(active) :] * signs[len(active) :] > 0
         if right.all() or len(joining) == 1:
-            return used, step
+            return used, signs, step
         joining = joining[right] if right.any() else joining[:1]
 
 
-def _best_on_the_way(matrix, gradient, weight, x, step):
-    """The best of the end of a step and the points where a coefficient changes its sign; it is zero there."""
+def _best_on_the_way(x, signs, step, slope, curvature, weight):
+    """The best of a step's end and the points where a coefficient changes its sign, and what it gains.
+
+    Beyond such a point the penalty rises again, by twice as much as it was assumed to fall.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        crossings = np.where(x * step < 0, -x / step, np.inf)
+        crossings = np.where(signs * step < 0, np.abs(x / step), np.inf)
     lengths = np.append(np.sort(crossings[crossings < 1]), 1.0)
-    penalties = np.array([np.abs(x + length * step).sum() for length in lengths])
-    course = lengths * (gradient @ step) + lengths**2 / 2 * (step @ matrix @ step) + weight * penalties
+    beyond = np.array([(np.abs(step) * np.maximum(length - crossings, 0.0)).sum() for length in lengths])
+    course = lengths * slope + lengths**2 / 2 * curvature + 2 * weight * beyond
     best = lengths[course.argmin()]
     moved = x + best * step
     moved[crossings == best] = 0.0
-    return moved
+    return moved, -course.min()
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solution for a positive semidefinite matrix; in directions that rounding hides, a shorter step."""
-    shift = np.finfo(np.float64).eps * len(matrix) * matrix.diagonal().max(initial=0.0)
+    shift = 100 * np.finfo(np.float64).eps * len(matrix) * matrix.diagonal().max(initial=0.0)
     for power in range(0, 14, 2):
         try:
             shifted = matrix.copy()

@@ -209,6 +209,19 @@ def test_rounding_of_large_values_is_no_reason_to_go_on(seed, monkeypatch):
     assert any(idle) and best <= empirical_error(model, X) < 2 * best
 
 
+@pytest.mark.parametrize("offset", [1e2, 1e5])
+def test_directions_that_rounding_hides_do_not_let_coefficients_grow(offset, rng):
+    """The square of such a kernel matrix has few digits left of its smaller eigenvalues, or none."""
+    X = rng.standard_normal((54, 2)) + offset
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        model = ElasticNetKPCA(5, kernel="poly", gamma="scale", max_iter=3).fit(X)
+    full = FullKPCA(5, kernel="poly", gamma="scale").fit(X)
+    assert np.isfinite(model.coefficients_).all()
+    np.testing.assert_allclose(model.eigenvalues_[:2], full.eigenvalues_[:2], rtol=1e-6)
+
+
 @pytest.mark.parametrize("center", [True, False])
 def test_each_pass_ends_by_the_printed_rule(center, clusters):
     model = ElasticNetKPCA(center=center, solver="admm", **CLUSTERS).fit(clusters)

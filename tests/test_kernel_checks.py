@@ -146,6 +146,20 @@ def test_methods_that_need_more_than_differences_refuse_kernels_that_have_no_mor
     assert optimum * (1 - 1e-9) < empirical_error(exact, X) < 1.1 * optimum
 
 
+@pytest.mark.parametrize("selector", ["forward", "backward", "forward_backward", "greedy", "rpcholesky"])
+@pytest.mark.parametrize(
+    "options",
+    [{"kernel": "additive_chi2"}, {"kernel": "poly", "degree": 1, "coef0": -1}],
+)
+def test_selectors_that_measure_distances_to_a_span_refuse_kernels_that_have_none(selector, options, rng):
+    """They took samples without a criterion, the first ones or the last."""
+    X = rng.dirichlet(np.ones(6), 60)
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        SubsetKPCA(2, n_basis=8, selector=selector, random_state=0, **options).fit(X)
+    by_differences = SubsetKPCA(2, n_basis=8, selector="farthest", random_state=0, **options).fit(X)
+    assert by_differences.error_ < by_differences.total_variance_
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "chi2", "additive_chi2"])
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-75, 1.0, 1e60, 1e150, 1e300])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from kpca_lab.blas import product
+from kpca_lab.kernel_checks import check_positive
 from kpca_lab.kernels import Kernel
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.criterion import (
@@ -134,6 +135,7 @@ class BackwardSearch:
         self.n = X.shape[0]
         self.rank, self.basis = rank, start
         self.centred, self.mean_counts = check_criterion(center)
+        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         span = SpanCoordinates.of(kernel, X, start)
         self.floor, self.mean = span.floor, span.mean
         self.scatter = product(span.centred, span.centred.T)

@@ -8,6 +8,7 @@ from scipy.linalg.blas import dger, dsymv
 
 from kpca_lab.blas import product
 from kpca_lab.gram import core_matrix
+from kpca_lab.kernel_checks import check_positive
 from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.bordered import bordered_gain_bounds, bordered_gain_ceiling, bordered_gains
@@ -103,6 +104,7 @@ class ForwardSearch:
             n,
             "give ForwardSelector(candidates=...) with fewer candidates, or choose 'kmeans' or 'random'",
         )
+        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         self.X, self.kernel = X, kernel.anchored(X)
         self.centred, self.mean_counts = check_criterion(center)
         core = core_matrix(self.kernel, X) if rows is None else self.kernel.core(X[rows], X)

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from kpca_lab.blas import product
+from kpca_lab.kernel_checks import check_positive
 from kpca_lab.kernels import Kernel
 from kpca_lab.selectors.criterion import TIE, FirstSample, check_count, check_matrix_size
 from kpca_lab.selectors.subsample import candidates
@@ -222,6 +223,8 @@ class PivotSelector:
         return chosen if rows is None else rows[chosen]
 
     def _pivots(self, samples, kernel, n_basis, block, rng):
+        if self.state is SpanDistances:  # which need more than differences
+            check_positive(kernel, samples, centred=False)
         first = self._first(samples, kernel, rng)
         if first is None:
             return np.empty(0, dtype=np.intp)

@@ -21,6 +21,9 @@ from kpca_lab.methods.base import (
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
+# So many samples show, before all pairs of samples are gone through, how many AKPCA would use.
+LOOK = 1000
+
 
 class APCA(OperatorEstimator):
     """Linear PCA of the samples farthest from the mean (Zhang et al. 2010, Section 3.1).
@@ -236,6 +239,7 @@ class AKPCA(OperatorEstimator):
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
         if center:
+            _refuse_more_than_fits(kernel, samples, self.alpha)
             row_means = np.empty(n)
             for rows, core in kernel.core_blocks(samples, samples):
                 row_means[rows] = core.mean(axis=1)
@@ -278,6 +282,17 @@ class AKPCA(OperatorEstimator):
 def _check_alpha(alpha: float) -> None:
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
+
+
+def _refuse_more_than_fits(kernel: Kernel, samples: Rows, alpha: float) -> None:
+    """Refuse early, by the share of some that would be used, samples of which far too many would be."""
+    n = samples.shape[0]
+    if n <= LOOK:
+        return
+    some = take_rows(samples, np.linspace(0, n - 1, LOOK).astype(np.intp))
+    core = kernel.core(some, some)
+    square_norms = kernel.core_diagonal(some) - 2 * core.mean(axis=1) + core.mean()
+    check_square_memory(len(_farthest(square_norms, alpha)) * (n // LOOK) // 2)
 
 
 def _farthest(square_norms: np.ndarray, alpha: float) -> np.ndarray:

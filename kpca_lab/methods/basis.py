@@ -120,6 +120,16 @@ def _warn_if_too_small(basis: Basis, n_components) -> Basis:
     return basis
 
 
+def warn_of_few(name: str, size: int, n_components) -> None:
+    """Warn of more components than a size parameter of another name than ``n_basis`` leaves room for."""
+    if isinstance(n_components, Integral) and int(n_components) > size:
+        warnings.warn(
+            f"n_components={n_components} is more than {name}={size}: there will be at most {size} "
+            f"components. Give a larger {name}.",
+            stacklevel=3,
+        )
+
+
 def given_basis(basis, samples) -> Basis:
     """A basis given as sample numbers (one-dimensional, integer) or as points (two-dimensional)."""
     basis = basis.tocsr() if sparse.issparse(basis) else np.asarray(basis)

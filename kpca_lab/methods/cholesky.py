@@ -17,7 +17,7 @@ from kpca_lab.methods.base import (
     check_n_components,
     n_components_kept,
 )
-from kpca_lab.methods.basis import basis_size
+from kpca_lab.methods.basis import basis_size, warn_of_few
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -138,6 +138,7 @@ class CholeskyKPCA(OperatorEstimator):
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
         n_basis = basis_size(self.n_basis, self.n_components, n)
+        warn_of_few("n_basis", n_basis, self.n_components)
         check_memory(3 * 8 * n * n_basis, f"A factor of {n} x {n_basis} numbers", "lower n_basis")
         G, self.pivots_, left_out = kernel_cholesky(kernel, samples, n_basis, self.tol)
         self._warn_of_trace_left(left_out / max(kernel.diagonal(samples).sum(), TINY))

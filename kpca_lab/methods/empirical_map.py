@@ -19,6 +19,7 @@ from kpca_lab.methods.base import (
     check_size,
     n_components_kept,
 )
+from kpca_lab.methods.basis import basis_size, warn_of_few
 from kpca_lab.methods.full import sample_mean
 from kpca_lab.operator import Expansion, FeatureOperator
 
@@ -53,8 +54,9 @@ class EmpiricalMapKPCA(OperatorEstimator):
     sketch : {"gaussian", "count", "orthogonal"}, default="gaussian"
         The map: a Gaussian random projection (Eq. 7); the count sketch, which adds each entry with a random
         sign to one random place and is the fastest; or a random orthogonal projection.
-    sketch_size : int or float, default=0.1
-        Dimension q of the sketch, or its share of the number of samples. The error of the dot products falls
+    sketch_size : int, float or "auto", default="auto"
+        Dimension q of the sketch, its share of the number of samples, or what ``n_basis="auto"`` is in
+        :class:`SubsetKPCA`. The error of the dot products falls
         as ``1 / sqrt(q)``; with an orthogonal sketch of all samples the result is exact.
     center : bool or "mean", default=True
         Whether to subtract the mean of the samples in feature space.
@@ -113,7 +115,7 @@ class EmpiricalMapKPCA(OperatorEstimator):
         coef0=1,
         kernel_params=None,
         sketch="gaussian",
-        sketch_size=0.1,
+        sketch_size="auto",
         center=True,
         refine=False,
         random_state=None,
@@ -149,7 +151,10 @@ class EmpiricalMapKPCA(OperatorEstimator):
         samples, kernel = self._start(X, min_samples=2 if center else 1)
         kernel = kernel.anchored(samples)
         n = samples.shape[0]
-        q = check_size("sketch_size", self.sketch_size, n)
+        automatic = isinstance(self.sketch_size, str) and self.sketch_size == "auto"
+        size = basis_size("auto", self.n_components, n) if automatic else self.sketch_size
+        q = check_size("sketch_size", size, n)
+        warn_of_few("sketch_size", q, self.n_components)
         check_memory(4 * 8 * n * q, f"A sketch of {n} x {q} numbers", "lower sketch_size")
         r = check_n_components(self.n_components, q)
         sketch = sketch_matrix(self.sketch, q, n, self._generator())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from kpca_lab import FullKPCA
+from kpca_lab import CholeskyKPCA, FullKPCA
 from kpca_lab.gram import gram_matrix
 from kpca_lab.kernels import make_kernel
 from kpca_lab.methods.empirical_map import (
@@ -161,3 +161,14 @@ def test_wrong_parameters_are_named(parabola):
         EmpiricalMapKPCA(sketch_size=301).fit(parabola)
     with pytest.raises(ValueError, match="center must be"):
         EmpiricalMapKPCA(center="projected").fit(parabola)
+
+
+def test_by_default_the_sketch_is_of_the_size_of_a_basis_and_few_rows_draw_a_warning(rng):
+    X = rng.standard_normal((400, 2))
+    model = EmpiricalMapKPCA(3, random_state=0).fit(X)
+    same = EmpiricalMapKPCA(3, sketch_size=200, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.eigenvalues_, same.eigenvalues_)
+    with pytest.warns(UserWarning, match="n_components=9 is more than sketch_size=5"):
+        EmpiricalMapKPCA(9, sketch_size=5, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match="n_components=9 is more than n_basis=5"):
+        CholeskyKPCA(9, n_basis=5).fit(X)

@@ -66,7 +66,7 @@ def test_a_page_escapes_what_it_is_given(found):
 
 def test_labels_choose_the_width_and_are_scored(X):
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    found = suggest(X, y, budget=2, n_components=4, verbose=0)
+    found = suggest(X, y, budget=10, n_components=4, verbose=0)
     assert 0.5 < found.rows_tried()[0]["score"] <= 1
 
 

@@ -13,6 +13,7 @@ from kpca_lab.kernels import Kernel, row_blocks
 from kpca_lab.linalg import top_eigenpairs
 from kpca_lab.selectors.bordered import bordered_gain_bounds, bordered_gain_ceiling, bordered_gains
 from kpca_lab.selectors.criterion import (
+    BATCH,
     ROUNDING,
     TIE,
     FirstSample,
@@ -190,41 +191,53 @@ class ForwardSearch:
     def _gains(self, count: int = 1):
         """Bounds on what each candidate takes off the error, a function for exact values, and their noise.
 
-        The bounds are close for those candidates that can be among the ``count`` best.
+        The bounds are close for those candidates that can be among the ``count`` best. Where the drift of the
+        sums leaves so many in question that their exact values would cost more, the sums are formed anew.
         """
-        n = self.matrix.shape[1]
         own = self.outside[self.rows]
         usable = self.free & (own > self.floor)
         divisor = np.where(usable, own, 1.0)
+        lower, upper, doubt, noise = self._bounds(usable, divisor, count)
+        least = np.sort(lower[usable])[-count:][0]
+        open_ones = usable & (upper >= least) & (doubt > noise + TIE * self.scale / 2)
+        if np.count_nonzero(open_ones) > max(BATCH, self._affordable()):
+            self._form_sums()
+            lower, upper, doubt, noise = self._bounds(usable, divisor, count)
+
+        def exact(candidates):
+            squares, sums = self._lengths(candidates)
+            extra = self.mean_counts * sums**2 / self.matrix.shape[1]
+            if self.k < self.rank:
+                return np.minimum((squares + extra) / divisor[candidates], self.outside.sum())
+            border = product(self.directions.T, self.cross[: self.k, candidates])
+            border /= np.sqrt(divisor[candidates])
+            gains = bordered_gains(self.eigenvalues, int(self.rank), border, squares / divisor[candidates])
+            return gains + extra / divisor[candidates]
+
+        lower, upper = (np.where(usable, bound, 0.0) for bound in (lower, upper))
+        return lower, upper, exact, noise
+
+    def _affordable(self) -> float:
+        """How many exact gains, an eigenproblem and a row each, cost as much as the sums of all."""
+        row, eigenproblem = 2 * self.matrix.shape[1], 10 * self.k**2 if self.tracks_scatter else 0
+        return len(self.rows) * row / (row + eigenproblem)
+
+    def _bounds(self, usable, divisor, count: int):
+        """Bounds on the gains, what of them is drift, and the noise of exact ones."""
+        n = self.matrix.shape[1]
         raw = self.squares + self.sums**2 / n if self.centred else self.squares
         noise = np.where(usable, ROUNDING * self.largest_outside / divisor * (raw / divisor), 0.0)
         squares, doubt = self.squares / divisor, DRIFT * self.moved / divisor
-        extra = np.zeros(len(own))
+        extra = np.zeros(len(divisor))
         if self.mean_counts:
             extra = self.sums**2 / n / divisor
             doubt += DRIFT * 2 * np.abs(self.sums) * self.moved_sums / n / divisor
         if self.k < self.rank:
             gains, largest = squares + extra, self.outside.sum()
-
-            def exact(candidates):
-                exact_squares, exact_sums = self._lengths(candidates)
-                exact_extra = self.mean_counts * exact_sums**2 / n
-                return np.minimum((exact_squares + exact_extra) / divisor[candidates], largest)
-
-            lower, upper = np.minimum(gains - doubt, largest), np.minimum(gains + doubt, largest)
-        else:
-            r, scaled = int(self.rank), np.sqrt(divisor)
-            lower, upper = self._border_bounds(r, scaled, squares, extra, usable, count)
-            lower, upper = lower - doubt, upper + doubt
-
-            def exact(candidates):
-                exact_squares, exact_sums = self._lengths(candidates)
-                border = product(self.directions.T, self.cross[: self.k, candidates]) / scaled[candidates]
-                gains = bordered_gains(self.eigenvalues, r, border, exact_squares / divisor[candidates])
-                return gains + self.mean_counts * exact_sums**2 / n / divisor[candidates]
-
-        lower, upper = (np.where(usable, bound, 0.0) for bound in (lower, upper))
-        return lower, upper, exact, noise
+            return np.minimum(gains - doubt, largest), np.minimum(gains + doubt, largest), doubt, noise
+        scaled = np.sqrt(divisor)
+        lower, upper = self._border_bounds(int(self.rank), scaled, squares, extra, usable, count)
+        return lower - doubt, upper + doubt, doubt, noise
 
     def _border_bounds(self, r: int, scaled, squares, extra, usable, count: int):
         """Bounds by the leading directions, and by all for the candidates that these leave in question.
@@ -262,6 +275,13 @@ class ForwardSearch:
             left -= sums[:, None] / left.shape[1]
         return np.einsum("ij,ij->i", left, left), sums
 
+    def _form_sums(self) -> None:
+        """The squared lengths of all rows of ``R`` and their sums, without what has drifted."""
+        self.squares, self.sums = np.empty(len(self.rows)), np.empty(len(self.rows))
+        for block in row_blocks(len(self.rows), 8 * self.matrix.shape[1]):
+            self.squares[block], self.sums[block] = self._lengths(np.arange(len(self.rows))[block])
+        self.moved, self.moved_sums = self.squares.copy(), np.abs(self.sums)
+
     def _take(self, candidate: int) -> None:
         number = int(self.rows[candidate])
         self.chosen.append(number)
@@ -288,10 +308,7 @@ class ForwardSearch:
         self.scale = float(self.outside.sum())
         centred, mean = first.centred_row()
         self.coordinates[0], self.means[0] = (centred, mean) if self.centred else (centred + mean, 0.0)
-        self.squares, self.sums = np.empty(len(self.rows)), np.empty(len(self.rows))
-        for block in row_blocks(len(self.rows), 8 * len(squares)):
-            self.squares[block], self.sums[block] = self._lengths(np.arange(len(self.rows))[block])
-        self.moved, self.moved_sums = self.squares.copy(), np.abs(self.sums)
+        self._form_sums()
         self.k = 1
         if self.tracks_scatter:
             self.cross[0] = self._product(self.coordinates[0])

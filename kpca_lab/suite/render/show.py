@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-__all__ = ["rows_table"]
+__all__ = ["rows_table", "without_chosen_widths"]
 
 
 def rows_table(records: pd.DataFrame, jobs: Collection[str]) -> str:
@@ -24,6 +24,7 @@ def rows_table(records: pd.DataFrame, jobs: Collection[str]) -> str:
     own = records[records["job"].isin(jobs) & (records["status"] == "done")]
     if own.empty:
         return "no rows"
+    own = without_chosen_widths(own)
     keys = [
         key
         for key in ("dataset", "kernel", "method", "selector", "m", "r", "parameters")
@@ -40,3 +41,17 @@ def rows_table(records: pd.DataFrame, jobs: Collection[str]) -> str:
     trials = int(table["count"].max())
     note = f"\n{trials} trials: mean ± standard deviation" if trials > 1 else ""
     return wide.to_string(index=False) + note
+
+
+def without_chosen_widths(records: pd.DataFrame) -> pd.DataFrame:
+    """The same records, kernels told by name alone where a rule chose their parameters anew in each trial.
+
+    Those are outcomes of a trial, not settings, and must not keep trials apart. A kernel that a sweep sets
+    stays as it is: then one trial has several.
+    """
+    setting = ["dataset", "method", "selector", "m", "r", "parameters", "metric"]
+    kernels = records.groupby(setting, dropna=False)["kernel"].nunique()
+    in_a_trial = records.groupby([*setting, "split", "seed"], dropna=False)["kernel"].nunique()
+    if in_a_trial.max() > 1 or kernels.max() == 1:
+        return records
+    return records.assign(kernel=records["kernel"].str.partition("(")[0])

@@ -16,6 +16,7 @@ from kpca_lab.suite.files import csv_for_spreadsheets, write_atomically
 from kpca_lab.suite.judge.published import format_number, item_label
 from kpca_lab.suite.judge.records import setting_columns, with_parameters
 from kpca_lab.suite.papers import paper_label, titles
+from kpca_lab.suite.render.show import without_chosen_widths
 from kpca_lab.suite.render.table import Table, to_markdown, to_tex
 
 MARKS = {"exact": "=", "consistent": "≈", "close": "~", "off": "✗"}
@@ -121,6 +122,7 @@ def summary_table(records):
     table : Table
     """
     places = ["dataset", "method", "selector", "m", "r", "kernel"]
+    records = without_chosen_widths(records)
     wide = with_parameters(records.sort_values(places[:-1], kind="stable", na_position="first"))
     texts = wide[places + setting_columns(wide)].map(_plain)
     # a sweep of many experiments has columns that this one does not fill

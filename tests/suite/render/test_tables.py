@@ -11,6 +11,7 @@ from kpca_lab.suite.hooks import Cell
 from kpca_lab.suite.jobs import COLUMNS as RECORD_COLUMNS
 from kpca_lab.suite.judge.published import load_published
 from kpca_lab.suite.judge.scoreboard import build_scoreboard, cells_frame
+from kpca_lab.suite.render.show import rows_table, without_chosen_widths
 from kpca_lab.suite.render.table import Table, tex_escape, to_html, to_markdown, to_tex
 from kpca_lab.suite.render.tables import LEGEND, MOST_ROWS, TEX_ROWS, summary_table, write_tables
 
@@ -257,3 +258,18 @@ def test_long_summaries_are_cut_on_the_page_but_not_in_the_csv(tmp_path):
     assert len(grid(tmp_path / "tables/wang2016/figure9.md")) == MOST_ROWS + 2
     assert "10 more lines are in figure9.csv" in (tmp_path / "tables/wang2016/figure9.md").read_text()
     assert len(pd.read_csv(tmp_path / "tables/wang2016/figure9.csv")) == MOST_ROWS + 10
+
+
+def test_widths_that_a_rule_chose_in_each_trial_do_not_keep_trials_apart():
+    chosen = records().assign(kernel=["rbf(gamma=0.11)", "rbf(gamma=0.13)"], job=["a", "b"])
+    assert "2 ± 1.4" in rows_table(chosen, ["a", "b"]) and "2 trials" in rows_table(chosen, ["a", "b"])
+    frame, table = summary_table(chosen)
+    assert len(frame) == 1 and "kernel rbf." in table.notes[-1]
+
+
+def test_widths_of_a_sweep_stay_settings():
+    wide, narrow = (records().assign(kernel=f"rbf(gamma={gamma})") for gamma in (0.1, 10))
+    swept = pd.concat([wide, narrow], ignore_index=True)
+    pd.testing.assert_frame_equal(without_chosen_widths(swept), swept)
+    pd.testing.assert_frame_equal(without_chosen_widths(wide), wide)
+    assert len(summary_table(swept)[0]) == 2

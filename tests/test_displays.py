@@ -68,7 +68,9 @@ def test_full_kernel_pca_lies_between_floor_and_error(parabola):
     assert not hasattr(estimator, "basis_")
 
 
-def test_the_error_of_full_kernel_pca_is_seen_where_it_is_certain():
+def test_the_error_of_full_kernel_pca_is_seen_where_it_is_certain(monkeypatch):
+    for name in ("figure.facecolor", "axes.facecolor"):  # packages beside this one set their own
+        monkeypatch.setitem(mpl.rcParams, name, "white")
     display = GapDisplay([10, 20], [0.3, 0.2], [0.1, 0.2]).plot()
     (band,) = display.ax_.patches
     green = np.array(mpl.colors.to_rgb(band.get_facecolor()))

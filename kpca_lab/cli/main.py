@@ -115,8 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(name, arguments):
     command = COMMANDS[name]
     try:
-        module = import_module(command.module)
-    except ModuleNotFoundError as error:
+        return import_module(command.module).main(arguments) or 0
+    except ModuleNotFoundError as error:  # also of what a command imports where it uses it
         if (error.name or "").partition(".")[0] == "kpca_lab":
             raise
         print(
@@ -124,7 +124,6 @@ def _run(name, arguments):
             file=sys.stderr,
         )
         return 2
-    return module.main(arguments) or 0
 
 
 def _complete(words):

@@ -6,6 +6,9 @@ import pandas as pd
 
 __all__ = ["rows_table", "without_chosen_widths"]
 
+# Columns of records that are no settings of what was computed.
+OUTCOMES = ("kernel", "value", "seconds", "job", "status", "error", "split", "seed")
+
 
 def rows_table(records: pd.DataFrame, jobs: Collection[str]) -> str:
     """The rows of some jobs: one line for each method, selector, m and r, one column for each measure.
@@ -49,9 +52,9 @@ def without_chosen_widths(records: pd.DataFrame) -> pd.DataFrame:
     Those are outcomes of a trial, not settings, and must not keep trials apart. A kernel that a sweep sets
     stays as it is: then one trial has several.
     """
-    setting = ["dataset", "method", "selector", "m", "r", "parameters", "metric"]
+    setting = [name for name in records if name not in OUTCOMES]
     kernels = records.groupby(setting, dropna=False)["kernel"].nunique()
     in_a_trial = records.groupby([*setting, "split", "seed"], dropna=False)["kernel"].nunique()
-    if in_a_trial.max() > 1 or kernels.max() == 1:
+    if records.empty or in_a_trial.max() > 1 or kernels.max() == 1:
         return records
     return records.assign(kernel=records["kernel"].str.partition("(")[0])

@@ -141,7 +141,8 @@ def read_csv(
                 low_memory=False,
                 encoding="utf-8",
             )
-        return frame.iloc[:, : len(column_names(frame))].set_axis(column_names(frame), axis=1)
+        names = column_names(frame)
+        return frame.iloc[:, : len(names)].set_axis(names, axis=1)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file.name} is not UTF-8 text ({error}): save it as UTF-8") from error
     except pandas.errors.ParserWarning:

@@ -121,7 +121,7 @@ def _warn_if_too_small(basis: Basis, n_components) -> Basis:
 
 
 def warn_of_few(name: str, size: int, n_components) -> None:
-    """Warn of more components than a size parameter of another name than ``n_basis`` leaves room for."""
+    """Warn of more components than a parameter of this name and size leaves room for."""
     if isinstance(n_components, Integral) and int(n_components) > size:
         warnings.warn(
             f"n_components={n_components} is more than {name}={size}: there will be at most {size} "

@@ -53,8 +53,10 @@ def without_chosen_widths(records: pd.DataFrame) -> pd.DataFrame:
     stays as it is: then one trial has several.
     """
     setting = [name for name in records if name not in OUTCOMES]
-    kernels = records.groupby(setting, dropna=False)["kernel"].nunique()
-    in_a_trial = records.groupby([*setting, "split", "seed"], dropna=False)["kernel"].nunique()
-    if records.empty or in_a_trial.max() > 1 or kernels.max() == 1:
+
+    def most_kernels(keys):
+        return records.groupby(keys, dropna=False)["kernel"].nunique().max()
+
+    if records.empty or most_kernels(setting) == 1 or most_kernels([*setting, "split", "seed"]) > 1:
         return records
     return records.assign(kernel=records["kernel"].str.partition("(")[0])

@@ -109,11 +109,9 @@ def test_the_experiments_of_papers_need_a_clone_and_one_line_says_so(words, monk
     for module in ("run", "reproduce"):
         monkeypatch.setattr(f"kpca_lab.cli.{module}.experiments_folder", lambda: None)
     monkeypatch.setattr(sys, "argv", ["kpca-lab"])
-    try:
-        said = main(words)
-    except SystemExit as end:
-        said = end.code
-    text = capsys.readouterr().err if said == 2 else said
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    text = capsys.readouterr().err
     assert "clone the project" in text and "KPCA_LAB_ROOT" in text and "\n" not in text.strip()
 
 

@@ -7,17 +7,19 @@ from contextlib import contextmanager
 from kpca_lab.datasets.locations import LocationError
 from kpca_lab.suite.errors import ConfigError
 
-__all__ = ["FAULTS", "end_with_a_line"]
-
-FAULTS = (ConfigError, LocationError, OSError)
+__all__ = ["end_with_a_line"]
 
 
 @contextmanager
 def end_with_a_line() -> Iterator[None]:
-    """End the process with exit code 1 and a line at a fault."""
+    """End the process with a line and exit code 2 at a fault, 130 at Ctrl-C; jobs that failed are 1."""
     try:
         yield
     except BrokenPipeError:  # whoever reads has seen enough: no fault
         raise
-    except FAULTS as error:
-        sys.exit(f"error: {error}")
+    except (ConfigError, LocationError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        sys.exit(130)

@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kpca_lab.cli.faults import FAULTS
+from kpca_lab.cli.faults import end_with_a_line
 from kpca_lab.suite.leaderboard.advised import write_comparison
 from kpca_lab.suite.leaderboard.contest import hold
 from kpca_lab.suite.leaderboard.field import events, read_rules
@@ -28,18 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     # As a store: <root>/leaderboard has the jobs, records and files of the leaderboard.
     root = Path(chosen.results_dir) if chosen.profile == KEPT else Path(chosen.results_dir) / chosen.profile
     folder = root / "leaderboard"
-    try:
+    with end_with_a_line():
         rules = read_rules(chosen.profile)
         field = events(chosen.profile, str(root), only=chosen.only)
         contest = hold(field, force=chosen.force)
-    except BrokenPipeError:
-        raise
-    except FAULTS as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
     for name, command in contest.missing.items():
         print(f"skipped: {name}; to get it: {command}", file=sys.stderr)
     for refusal in contest.refused:

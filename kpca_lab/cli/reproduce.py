@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kpca_lab.choices import unknown
-from kpca_lab.cli.faults import FAULTS
+from kpca_lab.cli.faults import end_with_a_line
 from kpca_lab.cli.unchanged import is_unchanged, remember
 from kpca_lab.suite.config.settings import PROFILES
 from kpca_lab.suite.errors import ConfigError
@@ -43,12 +43,11 @@ def main(arguments: list[str] | None = None) -> int:
     int
     """
     chosen = _parser().parse_args(arguments)
-    if chosen.command not in FROM_FILES and experiments_folder() is None:
-        print(f"error: {NEEDS_CLONE}", file=sys.stderr)
-        return 2
     words = f"{chosen.command} {' '.join(sorted(chosen.only or []))}"
     root = Path(chosen.results_dir) / chosen.profile
-    try:
+    with end_with_a_line():
+        if chosen.command not in FROM_FILES and experiments_folder() is None:
+            raise ConfigError(NEEDS_CLONE)
         if not chosen.force and is_unchanged(root, words):
             print(f"nothing has changed since: {root} is complete", file=sys.stderr)
             if chosen.command == "tables":
@@ -58,14 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
         if complete and code == 0:
             remember(root, words)
         return code
-    except BrokenPipeError:
-        raise
-    except FAULTS as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
 
 
 def _parser():

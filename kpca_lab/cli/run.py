@@ -57,15 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
             os.getcwd()
         )  # a console script does not have it, and methods of one's own may be there
     overrides = [word for word in sys.argv[1:] if "=" in word and not word.startswith("-")]
-    if experiments_folder() is None and any("experiment=" in word for word in overrides):
-        sys.exit(f"error: {NEEDS_CLONE}")
-    try:
+    with end_with_a_line():
+        if experiments_folder() is None and any("experiment=" in word for word in overrides):
+            raise ConfigError(NEEDS_CLONE)
         if not {"--shell-completion", "-sc"} & set(sys.argv):
             check_keys(overrides)
-    except ConfigError as error:
-        sys.exit(f"error: {error}")
-    try:
         composed_run()
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        sys.exit(130)

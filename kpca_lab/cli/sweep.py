@@ -18,6 +18,7 @@ from kpca_lab.suite.engine.plan import Plan, make_plan
 from kpca_lab.suite.engine.runner import run
 from kpca_lab.suite.engine.store import Store
 from kpca_lab.suite.engine.summary import Failure, Summary
+from kpca_lab.suite.errors import ConfigError
 from kpca_lab.suite.files import write_atomically
 from kpca_lab.suite.render.show import rows_table
 from kpca_lab.suite.render.tables import write_summary
@@ -73,12 +74,9 @@ def way_to_compute(launcher) -> Iterator[Callable]:
         yield compute_locally
         return
     if launcher.scheduler is None:
-        sys.exit("error: tell where the Dask scheduler is: hydra.launcher.scheduler=tcp://HOST:8786")
-    try:
-        with on_cluster(launcher.scheduler) as compute:
-            yield compute
-    except ConnectionError as error:
-        sys.exit(f"error: {error}")
+        raise ConfigError("tell where the Dask scheduler is: hydra.launcher.scheduler=tcp://HOST:8786")
+    with on_cluster(launcher.scheduler) as compute:
+        yield compute
 
 
 def run_one_of_a_sweep(plan: Plan, chosen) -> float:
@@ -126,7 +124,8 @@ class SweepSummary(Callback):
         """Refuse more processes than there are cores."""
         launcher, cores = config.hydra.launcher, available_cores()
         if _side_by_side(launcher) and launcher.get("n_jobs") and _processes(launcher) > cores:
-            sys.exit(f"error: hydra.launcher.n_jobs={launcher.n_jobs} is more than the cores, {cores}")
+            with end_with_a_line():
+                raise ConfigError(f"hydra.launcher.n_jobs={launcher.n_jobs} is more than the cores, {cores}")
 
     def on_multirun_end(self, config, **kwargs):
         """Write the records when all jobs have ended."""

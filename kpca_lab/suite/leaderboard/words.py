@@ -155,8 +155,8 @@ def _against_peer(size, summary, pairs):
     return (
         f"SubsetKPCA with random samples has {verdict} error than scikit-learn's Nystroem and PCA with as "
         f"many (m = {size}): it is better in {percent(pair.probability)} of the comparisons (interval "
-        f"{percent(pair.low)} to {percent(pair.high)}), and these take {_times(row.time)} times as long "
-        f"(interval {_times(row.time_low)} to {_times(row.time_high)})."
+        f"{percent(pair.low)} to {percent(pair.high)}), and scikit-learn takes {_times(row.time)} times as "
+        f"long (interval {_times(row.time_low)} to {_times(row.time_high)})."
     )
 
 

@@ -92,7 +92,8 @@ def test_without_latex_a_line_says_so_and_an_old_pdf_goes(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("command", ["article", "report"])
 def test_the_command_says_what_to_run_first(tmp_path, capsys, command):
-    assert reproduce.main([command, "--profile", "smoke", "--results-dir", str(tmp_path)]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        reproduce.main([command, "--profile", "smoke", "--results-dir", str(tmp_path)])
     assert "run make reproduce-tables PROFILE=smoke first" in capsys.readouterr().err
 
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigvalsh
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
 
 from kpca_lab.distances import Rows, row_blocks
 from kpca_lab.kernels import Kernel
@@ -117,13 +117,13 @@ def symmetric(gram: np.ndarray, *, centred: bool) -> np.ndarray:
         raise ValueError(
             f"kernel='precomputed' needs the square kernel matrix of the samples, got shape {gram.shape}."
         )
-    shift = np.zeros(n)
-    if centred:
-        shift = gram.mean(axis=1, dtype=np.float64) - gram.mean(axis=0, dtype=np.float64)
+    shift = gram.mean(axis=1, dtype=np.float64) - gram.mean(axis=0, dtype=np.float64) if centred else None
     worst = 0.0
     for rows in row_blocks(n, 8 * n):
-        difference = gram[rows] - gram[:, rows].T - (shift[rows, None] - shift)
-        worst = max(worst, float(np.abs(difference).max()))
+        difference = gram[rows, rows.start :] - gram[rows.start :, rows].T
+        if shift is not None:
+            difference = difference - shift[rows, None] + shift[rows.start :]
+        worst = max(worst, float(difference.max()), -float(difference.min()))
     if worst == 0:
         return gram
     if worst > ROUNDING[gram.dtype] * np.abs(gram).max():
@@ -193,13 +193,17 @@ def check_positive(kernel: Kernel, samples: Rows, *, centred: bool) -> None:
     if centred:
         gram = gram - gram.mean(axis=0)
         gram -= gram.mean(axis=1)[:, None]
-    eigenvalues = eigvalsh((gram + gram.T) / 2)
-    _judge(eigenvalues[0], eigenvalues[-1], kernel.name, dtype)
+    gram = (gram + gram.T) / 2
+    shifted = gram + ROUNDING[dtype] * np.eye(len(gram))  # entries were scaled to 1
+    try:
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        eigenvalues = eigvalsh(gram)
+        _judge(eigenvalues[0], eigenvalues[-1], kernel.name, dtype)
 
 
 def _judge(least: float, largest: float, name: str, dtype: np.dtype) -> None:
-    rounding = ROUNDING[dtype] * max(largest, 1.0)  # entries were scaled to 1
-    if least >= -rounding:
+    if least >= -ROUNDING[dtype] * max(largest, 1.0):
         return
     share = -least / largest if largest > 0 else np.inf
     if share > INDEFINITE[dtype]:

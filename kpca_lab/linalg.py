@@ -7,8 +7,6 @@ from scipy.linalg.blas import dsymv
 from kpca_lab.blas import product
 from kpca_lab.krylov import block_krylov
 
-# Tiles of a matrix that stay in the cache while they are used twice.
-TILE_ROWS, TILE_COLUMNS = 128, 512
 # A Krylov method that has not converged after n products divided by this gives way to LAPACK.
 PATIENCE = 5
 EIGEN_SOLVERS = ("auto", "dense", "partial", "iterative")
@@ -49,15 +47,14 @@ def top_eigenpairs(
     solver = choose_solver(solver, n, k)
     values, vectors = np.empty(0), np.empty((n, 0))
     if solver == "iterative":
-        block = 1 if n <= 3000 or k <= 40 else 8
         found = block_krylov(
             lambda V: triangle_product(A, V),
             n,
             k,
             rng=rng or np.random.default_rng(0),
             tol=tol,
-            block=block,
-            max_products=n // (PATIENCE * block),
+            block=1,
+            max_products=n // PATIENCE,
         )
         values, vectors = found.values, found.vectors
         if not found.converged:
@@ -75,14 +72,14 @@ def top_eigenpairs(
 def choose_solver(solver: str, n: int, k: int) -> str:
     """The solver for ``k`` of ``n`` eigenpairs; with ``"auto"`` the one that is usually the fastest.
 
-    A Krylov space takes three to ten vectors for each pair, and each vector a product with the matrix, which
-    soon takes longer than LAPACK's reduction to a tridiagonal matrix while the matrix is in the cache. So up
-    to ``n / 40`` pairs are left to the iterative solver, of matrices with more than a thousand rows.
+    A Krylov space takes two to five vectors for each pair, and each vector a product with the matrix, which
+    soon takes longer than LAPACK's reduction to a tridiagonal matrix. So up to ``n / 20`` pairs are left to
+    the iterative solver, of matrices with more than a thousand rows.
     """
     if solver not in EIGEN_SOLVERS:
         raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
     if solver == "auto":
-        if n > 1000 and 40 * k <= n:
+        if n > 1000 and 20 * k <= n:
             return "iterative"
         return "partial" if n > 400 and 6 * k < n else "dense"
     possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}
@@ -91,22 +88,7 @@ def choose_solver(solver: str, n: int, k: int) -> str:
 
 def triangle_product(A: np.ndarray, V: np.ndarray) -> np.ndarray:
     """``A V`` of a symmetric matrix by its upper triangle alone: half as much to read from memory."""
-    n, width = V.shape
-    if width == 1:
-        return dsymv(1.0, A.T, V[:, 0], lower=1)[:, None]
-    rows, columns = np.ascontiguousarray(V.T), np.ascontiguousarray(V)
-    product = np.zeros((width, n))
-    for begin in range(0, n, TILE_ROWS):
-        end = min(begin + TILE_ROWS, n)
-        corner = np.triu(A[begin:end, begin:end])
-        product[:, begin:end] += rows[:, begin:end] @ corner
-        corner[np.diag_indices(end - begin)] = 0.0
-        product[:, begin:end] += rows[:, begin:end] @ corner.T
-        for left in range(end, n, TILE_COLUMNS):
-            tile, right = A[begin:end, left : left + TILE_COLUMNS], slice(left, left + TILE_COLUMNS)
-            product[:, right] += rows[:, begin:end] @ tile
-            product[:, begin:end] += (tile @ columns[right]).T
-    return product.T
+    return np.column_stack([dsymv(1.0, A.T, v, lower=1) for v in V.T])
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:

@@ -159,3 +159,13 @@ def test_narrow_sigmoid_is_the_linear_kernel(rng):
     kernel = make_kernel("sigmoid", gamma=0.3, coef0=0.5, n_features=3)
     np.testing.assert_allclose(kernel(X, X), sigmoid_kernel(X, gamma=0.3, coef0=0.5), atol=1e-15)
     np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), atol=1e-15)
+
+
+@pytest.mark.parametrize("numbers", [[], [2], [1, 2, 3], [3, 2], [-2, -1, 0], [0, 2]])
+def test_values_of_a_given_matrix_are_copies_of_those_asked_for(numbers, rng):
+    gram, numbers = rng.standard_normal((5, 5)), np.array(numbers, dtype=np.intp)
+    kernel = Kernel("precomputed", gram=gram.copy())
+    core = kernel.core(np.arange(5), numbers)
+    np.testing.assert_array_equal(core, gram[:, numbers])
+    core[:] = 0.0
+    np.testing.assert_array_equal(kernel.core(numbers, np.arange(5)), gram[numbers])

@@ -30,10 +30,14 @@ def choose_basis(estimator, samples, kernel: Kernel, n_components, *, center: st
 
     ``center`` is the centroid that the estimator subtracts.
     """
-    if estimator.basis is not None:
-        return _warn_if_too_small(given_basis(estimator.basis, samples), n_components)
-    n_basis = basis_size(estimator.n_basis, n_components, samples.shape[0])
-    return _warn_if_too_small(select_basis(estimator, samples, kernel, n_basis, center=center), n_components)
+    given = estimator.basis is not None
+    if given:
+        basis = given_basis(estimator.basis, samples)
+    else:
+        n_basis = basis_size(estimator.n_basis, n_components, samples.shape[0])
+        basis = select_basis(estimator, samples, kernel, n_basis, center=center)
+    warn_of_few("basis" if given else "n_basis", basis.points.shape[0], n_components, stacklevel=4)
+    return basis
 
 
 def select_basis(estimator, samples, kernel: Kernel, n_basis: int, *, center: str | None) -> Basis:
@@ -109,24 +113,13 @@ def basis_size(n_basis: int | float | str, n_components, n_samples: int) -> int:
     return check_size("n_basis", n_basis, n_samples)
 
 
-def _warn_if_too_small(basis: Basis, n_components) -> Basis:
-    size = basis.points.shape[0]
-    if isinstance(n_components, Integral) and n_components > size:
-        warnings.warn(
-            f"n_components={n_components} is more than the basis of {size} spans: there will be at most "
-            f"{size} components. Give a larger n_basis.",
-            stacklevel=4,
-        )
-    return basis
-
-
-def warn_of_few(name: str, size: int, n_components) -> None:
+def warn_of_few(name: str, size: int, n_components, *, stacklevel: int = 3) -> None:
     """Warn of more components than a parameter of this name and size leaves room for."""
     if isinstance(n_components, Integral) and int(n_components) > size:
         warnings.warn(
             f"n_components={n_components} is more than {name}={size}: there will be at most {size} "
             f"components. Give a larger {name}.",
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

@@ -59,6 +59,7 @@ class BackwardSelector:
         n = X.shape[0]
         n_basis = check_count("n_basis", n_basis, most=n)
         check_matrix_size("backward", n, n, "choose 'forward_backward', 'kmeans' or 'random'")
+        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         search = BackwardSearch(X, np.arange(n), kernel, check_rank(n_components), center)
         search.reduce(n_basis, check_count("per_step", self.per_step))
         return search.basis
@@ -103,6 +104,7 @@ class ForwardBackwardSelector:
         if not 1 < self.overshoot < np.inf:
             raise ValueError(f"overshoot must be a number above 1, got {self.overshoot!r}.")
         largest = min(n, max(n_basis + 1, round(self.overshoot * n_basis)))
+        check_positive(kernel, X, centred=False)
         best, error = np.empty(0, dtype=np.intp), np.inf
         for _ in range(rounds):
             forward = ForwardSearch(X, kernel, rank, largest, center)
@@ -135,7 +137,6 @@ class BackwardSearch:
         self.n = X.shape[0]
         self.rank, self.basis = rank, start
         self.centred, self.mean_counts = check_criterion(center)
-        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         span = SpanCoordinates.of(kernel, X, start)
         self.floor, self.mean = span.floor, span.mean
         self.scatter = product(span.centred, span.centred.T)

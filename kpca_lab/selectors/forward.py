@@ -78,6 +78,7 @@ class ForwardSelector:
                 raise ValueError(f"candidates={size} must be at least n_basis={n_basis}.")
             if size < n:
                 rows = np.sort(rng.choice(n, size=size, replace=False))
+        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         search = ForwardSearch(X, kernel, check_rank(n_components), n_basis, center, rows)
         search.extend(n_basis, per_step)
         return np.array(search.chosen, dtype=np.intp)
@@ -105,7 +106,6 @@ class ForwardSearch:
             n,
             "give ForwardSelector(candidates=...) with fewer candidates, or choose 'kmeans' or 'random'",
         )
-        check_positive(kernel, X, centred=False)  # distances to spans need more than differences
         self.X, self.kernel = X, kernel.anchored(X)
         self.centred, self.mean_counts = check_criterion(center)
         core = core_matrix(self.kernel, X) if rows is None else self.kernel.core(X[rows], X)

@@ -226,7 +226,7 @@ def test_sizes_that_do_not_fit_are_warned_of(method, parabola):
     with pytest.warns(UserWarning, match="n_basis=301 is more than the 300 samples"):
         model = method(3, n_basis=301, random_state=0).fit(parabola)
     assert len(model.basis_) == 300
-    with pytest.warns(UserWarning, match="n_components=8 is more than the basis of 5"):
+    with pytest.warns(UserWarning, match="n_components=8 is more than n_basis=5"):
         model = method(8, n_basis=5, random_state=0).fit(parabola)
     assert model.n_components_ <= 5
 

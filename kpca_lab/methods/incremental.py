@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from kpca_lab.kernel_checks import check_positive
 from kpca_lab.kernels import Kernel
@@ -206,13 +207,15 @@ class IncrementalKPCA(OperatorEstimator):
         return State.empty(kernel.anchored(samples), samples.shape[1])
 
     def _update(self, state: "State", samples) -> "State":
-        state = state.updated(np.asarray(samples, dtype=np.float64), self.n_components)
+        chunk = np.asarray(samples, dtype=np.float64)
         if self.compression is None:
-            return state
-        limit = self.n_preimages * (1 + (self.n_components or len(state.singular_values)))
-        if len(state.points) <= limit:
-            return state
-        return state.compressed(self._reduced_set(state, limit))
+            return state.updated(chunk, self.n_components)
+        with threadpool_limits(1, "blas"):  # on matrices of this size threads wait longer than they work
+            state = state.updated(chunk, self.n_components)
+            limit = self.n_preimages * (1 + (self.n_components or len(state.singular_values)))
+            if len(state.points) <= limit:
+                return state
+            return state.compressed(self._reduced_set(state, limit))
 
     def _reduced_set(self, state: "State", limit: int) -> np.ndarray:
         library = state.kernel, state.points, state.gram

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.blas import dnrm2
 
 from kpca_lab.blas import product
 
@@ -126,7 +127,7 @@ def _qr(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _pivoted_qr(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if A.shape[1] == 1:
-        length = np.linalg.norm(A)
+        length = dnrm2(A)
         return A / (length or 1.0), np.array([[length]]), np.zeros(1, dtype=np.intp)
     return scipy.linalg.qr(A, mode="economic", pivoting=True, check_finite=False)
 
@@ -211,9 +212,9 @@ class _Space:
 
     def residual(self, turn: np.ndarray, values: np.ndarray) -> float:
         """The largest residual of Ritz vectors, relative to the operator's size."""
-        squares = np.sum((self.coupling @ turn) ** 2, axis=0)
+        squares = np.sum(product(self.coupling, turn) ** 2, axis=0)
         if self.parked.shape[1]:
-            squares += np.sum((self.parked_coupling @ turn) ** 2, axis=0)
+            squares += np.sum(product(self.parked_coupling, turn) ** 2, axis=0)
         size = max(np.abs(values).max(initial=0.0), self.scale)
         return float(np.sqrt(squares.max(initial=0.0)) / size) if size else 0.0
 
@@ -221,9 +222,9 @@ class _Space:
         """Keep the best Ritz vectors only."""
         values, turn = self.ritz_pairs(keep)
         self.V[:, :keep] = product(self.V[:, : self.size], turn)
-        self.coupling = self.coupling @ turn
+        self.coupling = product(self.coupling, turn)
         if self.parked.shape[1]:
-            self.parked_coupling = self.parked_coupling @ turn
+            self.parked_coupling = product(self.parked_coupling, turn)
         self.size = keep
         self.H[:keep, :keep] = np.diag(values)
 

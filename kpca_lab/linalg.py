@@ -8,7 +8,7 @@ from kpca_lab.blas import product
 from kpca_lab.krylov import block_krylov
 
 # A Krylov method that has not converged after n products divided by this gives way to LAPACK.
-PATIENCE = 5
+PATIENCE = 4
 EIGEN_SOLVERS = ("auto", "dense", "partial", "iterative")
 
 

@@ -56,8 +56,9 @@ _ALIASES = {
     "exact": "full",
     "batch": "full",
 }
-# For methods that are not of the project (filters of the denoising tables, those a user adds): chosen by the
-# name, since the order of appearance changes from figure to figure.
+# For methods that are not of the project (filters of the denoising tables, those a user adds): peers, which stand
+# side by side, have a place; others are chosen by the name, since the order changes from figure to figure.
+_PEERS = ("sklearn_nystroem", "sklearn_kernel_pca", "random_features", "orthogonal_features")
 _OTHER_COLORS = ("#5F5F5F", "#8C8C8C", "#3D3D3D", "#B0B0B0")
 _OTHER_MARKERS = ("1", "2", "3", "4", "+", "x")
 # For what is no method (data sets, classes, residuals): none of these is the colour of a method.
@@ -184,6 +185,8 @@ def method_style(method) -> MethodStyle:
     if name in METHODS:
         return METHODS[name]
     number = sum(ord(letter) * (place + 1) for place, letter in enumerate(name))
+    if name in _PEERS:
+        number = _PEERS.index(name)
     color = _OTHER_COLORS[number % len(_OTHER_COLORS)]
     return MethodStyle(str(method), color, _OTHER_MARKERS[number % len(_OTHER_MARKERS)], "-")
 

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from kpca_lab.suite.places import conf_folder
 from kpca_lab.suite.render import figures, labels, plots, style
 from kpca_lab.suite.render.plots import prepare
 
@@ -124,6 +125,12 @@ def test_selectors_vary_line_and_filling_and_keep_the_colour():
 def test_a_method_that_is_not_of_the_project_keeps_its_style():
     assert style.line("mine") == style.line("mine")
     assert style.line("mine")["color"] not in {look.color for look in style.METHODS.values()}
+
+
+def test_peers_are_told_apart():
+    names = [path.stem for path in (conf_folder() / "method").glob("*.yaml")]
+    peers = [name for name in names if name not in style.METHODS]
+    assert len({style.method_style(name).color for name in peers}) == len(peers) == 4
 
 
 def test_saved_files_are_the_same_bytes_each_time(tmp_path):

@@ -56,8 +56,8 @@ _ALIASES = {
     "exact": "full",
     "batch": "full",
 }
-# For methods that are not of the project (filters of the denoising tables, those a user adds): peers, which stand
-# side by side, have a place; others are chosen by the name, since the order changes from figure to figure.
+# For methods that are not of the project (filters of the denoising tables, those a user adds): peers, which
+# stand side by side, have a place; others are chosen by the name, since the order changes between figures.
 _PEERS = ("sklearn_nystroem", "sklearn_kernel_pca", "random_features", "orthogonal_features")
 _OTHER_COLORS = ("#5F5F5F", "#8C8C8C", "#3D3D3D", "#B0B0B0")
 _OTHER_MARKERS = ("1", "2", "3", "4", "+", "x")

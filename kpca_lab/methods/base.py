@@ -301,7 +301,7 @@ def check_center(center: bool | str, choices: dict) -> str | None:
 
 def in_precision(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The values in the precision of the samples that they belong to, if they fit in."""
-    largest = np.abs(values).max(initial=0.0)
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest > np.finfo(dtype).max:
         raise ValueError(f"Values up to {largest:.3g} do not fit into {dtype}: give samples as float64.")
     return values.astype(dtype, copy=False)

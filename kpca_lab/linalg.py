@@ -74,12 +74,12 @@ def choose_solver(solver: str, n: int, k: int) -> str:
 
     A Krylov space takes two to five vectors for each pair, and each vector a product with the matrix, which
     soon takes longer than LAPACK's reduction to a tridiagonal matrix. So up to ``n / 20`` pairs are left to
-    the iterative solver, of matrices with more than a thousand rows.
+    the iterative solver, of matrices with more than 600 rows.
     """
     if solver not in EIGEN_SOLVERS:
         raise ValueError(f"eigen solver {solver!r} is unknown: choose from {list(EIGEN_SOLVERS)}.")
     if solver == "auto":
-        if n > 1000 and 20 * k <= n:
+        if n > 600 and 20 * k <= n:
             return "iterative"
         return "partial" if n > 400 and 6 * k < n else "dense"
     possible = {"iterative": 4 * k < n, "partial": k < n, "dense": True}

@@ -63,8 +63,8 @@ def test_no_limit_of_products_below_what_is_needed_counts_as_converged(rng):
 
 @pytest.mark.parametrize(
     ("n", "k", "expected"),
-    [(300, 5, "dense"), (1000, 5, "partial"), (1000, 300, "dense"), (1500, 75, "iterative"),
-     (1500, 76, "partial"), (10000, 500, "iterative")],
+    [(300, 5, "dense"), (600, 5, "partial"), (601, 5, "iterative"), (1000, 300, "dense"),
+     (1500, 75, "iterative"), (1500, 76, "partial"), (10000, 500, "iterative")],
 )  # fmt: skip
 def test_few_pairs_of_a_large_matrix_are_found_iteratively(n, k, expected):
     assert choose_solver("auto", n, k) == expected

@@ -9,7 +9,7 @@ import pandas as pd
 from kpca_lab.suite.cores import available_cores
 from kpca_lab.suite.engine.environment import write_environment
 from kpca_lab.suite.files import write_atomically
-from scripts.bench import frontier, full, growth, methods, pictures, subset, suite
+from scripts.bench import frontier, full, growth, methods, pictures, subset, suite, widths
 from scripts.bench.clock import ROOT, problem_text
 from scripts.bench.rows import between_markers, failed, merged, page, read_rows, short_table, table
 
@@ -21,6 +21,7 @@ GROUPS = {
     "growth": growth.measure,
     "methods": methods.measure,
     "searches": methods.measure_searches,
+    "widths": widths.measure,
     "suite": suite.measure,
 }
 TITLES = {
@@ -30,6 +31,7 @@ TITLES = {
     "growth": "Growth over n",
     "methods": "The other methods",
     "searches": "Searches for a basis",
+    "widths": "Choosing a width",
     "suite": "The suite",
 }
 PREFACE = (

@@ -45,10 +45,11 @@ def aggregate_figure(summary: pd.DataFrame, profile: pd.DataFrame, shown: list[s
     return fig
 
 
-def _explain(fig, entrants):
+def _explain(fig, entrants, *, lines=True):
     """One legend for all panels, below them."""
-    lines = [Line2D([], [], markersize=4, label=label(entrant), **_look(entrant)) for entrant in entrants]
-    fig.legend(handles=lines, loc="outside lower center", ncols=4, fontsize=6, handlelength=3)
+    looks = [_look(entrant) | ({} if lines else {"linestyle": ""}) for entrant in entrants]
+    handles = [Line2D([], [], markersize=4, label=label(name), **look) for name, look in zip(entrants, looks)]
+    fig.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=6, handlelength=3)
 
 
 def _draw_profiles(ax, profile, shown):
@@ -58,8 +59,10 @@ def _draw_profiles(ax, profile, shown):
         marks = (place * step // len(shown), step)  # lines that lie on each other show different marks
         ax.plot(own["excess"], own["share"], markevery=marks, markersize=3, **look)
         ax.fill_between(own["excess"], own["low"], own["high"], color=look["color"], alpha=0.15, linewidth=0)
+    seen = profile[profile["entrant"].isin(shown)]
+    rising = seen.loc[seen["share"] < seen.groupby("entrant")["share"].transform("max"), "excess"]
     ax.set_xscale("log")
-    ax.set_xlim(LEAST, profile["excess"].max())
+    ax.set_xlim(profile["excess"].min(), 2 * rising.max() if len(rising) else profile["excess"].max())
     ax.set_ylim(0, 1.02)
     ax.xaxis.set_major_formatter(FuncFormatter(_percent))
     ax.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
@@ -113,8 +116,10 @@ def profiles_figure(by_size: dict[int, pd.DataFrame], shown: dict[int, list[str]
 
 @style.styled
 def fronts_figure(points: pd.DataFrame) -> Figure:
-    """Error against time on each data set, with the front; the page names each point."""
+    """Error against time on each data set, with the front; those on a front are named."""
     names = sorted(points["dataset"].unique())
+    times = points[points["front_time"]].groupby("entrant")[TIME].median()
+    named = list(times.sort_values().index)
     fig, axes = grid(len(names), columns=3, panel_height=1.9)
     for ax, name in zip(axes.flat, names):
         own = points[points["dataset"] == name]
@@ -123,7 +128,7 @@ def fronts_figure(points: pd.DataFrame) -> Figure:
             ax.plot(
                 rows[TIME], rows[ERROR], color=look["color"], marker=look["marker"], markersize=2.5,
                 fillstyle=look.get("fillstyle", "full"), markerfacecoloralt="white", linestyle="",
-                alpha=0.5, label=label(entrant),
+                alpha=0.8 if entrant in named else 0.25,
             )  # fmt: skip
         front = own[own["front_time"]].sort_values(TIME)
         ax.step(front[TIME], front[ERROR], where="post", color="#444444", linewidth=0.8)
@@ -136,4 +141,5 @@ def fronts_figure(points: pd.DataFrame) -> Figure:
         tidy_log_ticks(ax)
     for ax in list(axes.flat)[len(names) :]:
         ax.remove()
+    _explain(fig, named, lines=False)
     return fig

@@ -9,7 +9,7 @@ from kpca_lab.suite.files import csv_for_spreadsheets, write_atomically
 from kpca_lab.suite.leaderboard import aggregates, plots, words
 from kpca_lab.suite.leaderboard.advised import advised_table
 from kpca_lab.suite.leaderboard.page import picture, render_page
-from kpca_lab.suite.leaderboard.results import write_table
+from kpca_lab.suite.leaderboard.results import read_table, write_table
 from kpca_lab.suite.render.figures import save
 from kpca_lab.suite.render.table import to_markdown
 
@@ -41,7 +41,8 @@ def publish(folder: Path, table: pd.DataFrame, profile: str, rules: dict, comman
         The sentences that it supports.
     """
     write_table(folder / "leaderboard.csv", table)
-    table = aggregates.with_excess(table)
+    # What is said follows from the file, so that others can compute it again.
+    table = aggregates.with_excess(read_table(folder / "leaderboard.csv"))
     sizes = [size for size in rules["n_basis"] if (table["m"] == size).any()]
     runs = {size: aggregates.runs_of(table, size) for size in sizes}
     summaries = {size: aggregates.summary(own, REFERENCE) for size, own in runs.items()}

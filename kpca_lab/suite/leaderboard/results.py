@@ -72,10 +72,10 @@ def _measures(rows):
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write the table, numbers with six digits."""
+    """Write the table, numbers with ten digits."""
     shown = table.copy()
     for name in shown.columns[len(KEYS) :]:
-        shown[name] = [float(f"{value:.6g}") for value in shown[name].astype(float)]
+        shown[name] = [float(f"{value:.10g}") for value in shown[name].astype(float)]
     write_atomically(path, csv_for_spreadsheets(shown).encode())
 
 

@@ -25,7 +25,7 @@ class MethodStyle:
 
     label: str
     color: str
-    marker: str
+    marker: str | tuple[int, int, int]
     line: object = "-"
 
 
@@ -58,7 +58,12 @@ _ALIASES = {
 }
 # For methods that are not of the project (filters of the denoising tables, those a user adds): peers, which
 # stand side by side, have a place; others are chosen by the name, since the order changes between figures.
-_PEERS = ("sklearn_nystroem", "sklearn_kernel_pca", "random_features", "orthogonal_features")
+_PEERS = {
+    "sklearn_nystroem": ("#5F5F5F", (4, 1, 0)),
+    "sklearn_kernel_pca": ("#8C8C8C", (4, 1, 45)),
+    "random_features": ("#3D3D3D", (3, 1, 0)),
+    "orthogonal_features": ("#B0B0B0", (3, 1, 60)),
+}
 _OTHER_COLORS = ("#5F5F5F", "#8C8C8C", "#3D3D3D", "#B0B0B0")
 _OTHER_MARKERS = ("1", "2", "3", "4", "+", "x")
 # For what is no method (data sets, classes, residuals): none of these is the colour of a method.
@@ -184,9 +189,9 @@ def method_style(method) -> MethodStyle:
     name = canonical(method)
     if name in METHODS:
         return METHODS[name]
-    number = sum(ord(letter) * (place + 1) for place, letter in enumerate(name))
     if name in _PEERS:
-        number = _PEERS.index(name)
+        return MethodStyle(str(method), *_PEERS[name])
+    number = sum(ord(letter) * (place + 1) for place, letter in enumerate(name))
     color = _OTHER_COLORS[number % len(_OTHER_COLORS)]
     return MethodStyle(str(method), color, _OTHER_MARKERS[number % len(_OTHER_MARKERS)], "-")
 

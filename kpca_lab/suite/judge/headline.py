@@ -80,8 +80,8 @@ def headline_text(scoreboard):
     verdicts = ", ".join(f"{numbers[name]:.0f} {name}" for name in (*AGREE, "off"))
     left_out = numbers.not_comparable + numbers.not_run
     return (
-        f"{numbers.agree:.0f} % of the {numbers.compared:.0f} printed results that can be compared agree "
-        f"with ours ({verdicts}); {numbers.agree_as_described:.0f} % with the texts as they stand, where a "
+        f"{numbers.agree:.1f} % of the {numbers.compared:.0f} printed results that can be compared agree "
+        f"with ours ({verdicts}); {numbers.agree_as_described:.1f} % with the texts as they stand, where a "
         "reading chosen with the printed figures in view departs from them. "
         f"{left_out:.0f} more results are not legible, need "
         f"data or code that cannot be had, or were not run. Settings ({numbers.setting:.0f} of "
@@ -125,7 +125,7 @@ def _readme_table(folder, scoreboard):
             found = counts.loc[paper]
             cells += [f"{found[name]:.0f}" for name in names]
             cells += [
-                "-" if pd.isna(found[name]) else f"{found[name]:.0f} %" for name in counts if "agree" in name
+                "-" if pd.isna(found[name]) else f"{found[name]:.1f} %" for name in counts if "agree" in name
             ]
             cells += [f"{found.not_comparable + found.not_run:.0f}"]
             cells += [_of(found[kind], found[f"{kind}_compared"]) for kind in BESIDE]

@@ -178,7 +178,7 @@ def _headline_table(profile) -> Table:
             found = counts.loc[paper]
             cells += [f"{found[name]:.0f}" for name in names]
             cells += [
-                "–" if pd.isna(found[name]) else f"{found[name]:.0f} %" for name in counts if "agree" in name
+                "–" if pd.isna(found[name]) else f"{found[name]:.1f} %" for name in counts if "agree" in name
             ]
             cells += [f"{found.not_comparable + found.not_run:.0f}"]
             cells += [share(found[kind], found[f"{kind}_compared"]) for kind in BESIDE]

@@ -131,7 +131,7 @@ def with_shares(rows, board) -> list[dict]:
     for row in rows:
         found = headline(board).loc[row["paper"] or "all"]
         for name, share in (("agree", found.agree), ("as described", found.agree_as_described)):
-            row["beside"][name] = "" if pd.isna(share) else f"{share:.0f} %"
+            row["beside"][name] = "" if pd.isna(share) else f"{share:.1f} %"
     return rows
 
 

@@ -41,7 +41,7 @@ def test_only_results_enter_the_headline():
     assert counts.loc["all"].compared == 3
     assert pd.isna(counts.loc["wang2016"].agree)
     text = headline_text(some_board())
-    assert text.startswith("67 % of the 3 printed results") and "; 67 % with the texts as they stand" in text
+    assert text.startswith("66.7 % of the 3 printed results") and "; 66.7 % with the texts as they stand" in text
     assert headline_text(build_scoreboard(load_published(), NOTHING)) == "No result was compared."
 
 
@@ -78,7 +78,7 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     assert len({line.count("|") for line in lines}) == 1
     (line,) = (line for line in lines if line.startswith("| Washizawa 2012"))
     assert line.startswith(
-        "| Washizawa 2012 | Tables 1-2, 7; Figures 3-4; kernel | 1 | 0 | 0 | 1 | 50 % | 100 % |"
+        "| Washizawa 2012 | Tables 1-2, 7; Figures 3-4; kernel | 1 | 0 | 0 | 1 | 50.0 % | 100.0 % |"
     )
     assert line.endswith("| 1 of 2 | - | 1 of 1 | 1 of 2 hold | 1 of 1 hold |")
     assert all(f"| {name} |" in new for name in [paper.label for paper in papers().values()])
@@ -86,7 +86,7 @@ def test_readme_is_left_alone_without_a_scoreboard_and_filled_in_with_one(tmp_pa
     write_scoreboard(tmp_path / "results" / "paper", build_scoreboard(load_published(), NOTHING))
     assert "`paper` profile" in readme_table(tmp_path / "results")
     main(["--results", str(tmp_path / "results")])
-    assert "67 % of the 3" in capsys.readouterr().out
+    assert "66.7 % of the 3" in capsys.readouterr().out
 
 
 def test_readme_without_markers_is_refused(tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 from kpca_lab.memory import available_memory
 
 ROOT = Path(__file__).resolve().parents[2]
-CLAIMED_BYTES = 3 * 2**30
+MATRICES = 4
 
 
 @dataclass
@@ -34,7 +34,6 @@ class Measured:
 
 def side_by_side(functions: dict[str, Callable], repeats: int) -> dict[str, Measured]:
     """Call the functions in turn, ``repeats`` times; one that fails is not called again."""
-    claim_memory()
     measured = {name: Measured() for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
@@ -50,13 +49,13 @@ def side_by_side(functions: dict[str, Callable], repeats: int) -> dict[str, Meas
     return measured
 
 
-def claim_memory() -> None:
-    """Use as much memory as any case needs, and free it.
+def claim_memory(n: int) -> None:
+    """Use as much memory as some matrices of ``n`` by ``n`` need, and free it.
 
     What a virtual machine must first ask its host for is many times slower at first use, and the function
     that is called first would pay that for all.
     """
-    np.ones(min(CLAIMED_BYTES, (available_memory() or 0) // 2) // 8)
+    np.ones(min(MATRICES * n**2, (available_memory() or 0) // 16))
 
 
 def problem_text(error: BaseException) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from kpca_lab.kernels import make_kernel
 from kpca_lab.metrics import residual_outside_scores
 from scripts.bench import samples
-from scripts.bench.clock import side_by_side
+from scripts.bench.clock import claim_memory, side_by_side
 from scripts.bench.peers import EXACT, OURS, WAYS
 from scripts.bench.rows import Row, error_at_seconds, failed, seconds_at_error
 
@@ -46,6 +46,7 @@ def _points(X, gamma, repeats) -> list[dict]:
                 plans[way, m] = lambda way=way, m=m: WAYS[way](gamma, RANK, m).fit_transform(X)
     first = {way: lambda way=way: WAYS[way](gamma, 5, 20).fit_transform(X[:100]) for way, _ in plans}
     side_by_side(first, 1)  # imports, and what else is done once in a process
+    claim_memory(len(X))
     measured = side_by_side(plans, repeats)
     kernel = make_kernel("rbf", gamma=gamma, n_features=X.shape[1])
     least = _error(measured["FullKPCA", 0], X, kernel)

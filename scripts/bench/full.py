@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from kpca_lab import FullKPCA
 from scripts.bench import samples
-from scripts.bench.clock import Measured, side_by_side
+from scripts.bench.clock import Measured, claim_memory, side_by_side
 from scripts.bench.rows import Row, failed
 
 GROUP = "full"
@@ -45,6 +45,7 @@ def _without_matrix(n) -> list[Row]:
         return FullKPCA(20, gamma=samples.GAMMA_MIXTURE, eigen_solver=solver).fit(X).eigenvalues_
 
     ours, peer = "FullKPCA, matrix-free", "FullKPCA"
+    claim_memory(n)
     return _rows(case, ours, side_by_side({ours: lambda: fit("matrix-free"), peer: lambda: fit("auto")}, 1))
 
 
@@ -57,6 +58,7 @@ def _from_samples(case, X, gamma, r, repeats) -> list[Row]:
     solvers = ("arpack", "randomized", "dense") if len(X) <= DENSE else ("arpack", "randomized")
     for solver in solvers:
         functions[f"scikit-learn KernelPCA, {solver}"] = lambda solver=solver: theirs(solver)
+    claim_memory(len(X))
     measured = side_by_side(functions, repeats)
     rows = _rows(case, "FullKPCA", measured)
     accurate = [row for row in rows if row.peer_error < ACCURATE]
@@ -90,6 +92,7 @@ def _from_matrix(case, X, gamma, r, repeats) -> list[Row]:
     }
     if r <= 10 or len(K) <= DENSE:  # its steps grow with r^2, and it takes all that are allowed
         functions["scipy lobpcg"] = by_lobpcg
+    claim_memory(len(X))
     return _rows(case, ours, side_by_side(functions, repeats))
 
 

@@ -16,7 +16,7 @@ from kpca_lab.datasets import load_dataset
 from kpca_lab.metrics import empirical_error
 from kpca_lab.selectors import ForwardSelector
 from scripts.bench import samples
-from scripts.bench.clock import side_by_side
+from scripts.bench.clock import claim_memory, side_by_side
 from scripts.bench.rows import Row, failed
 
 GROUP, SEARCHES = "methods", "searches"
@@ -47,6 +47,7 @@ def measure(quick: bool) -> list[Row]:
 def _method(model, n, units, unit) -> list[Row]:
     X = samples.pictures(n, 20)
     case, name = f"fit, n = {n}, d = 20, r = {RANK}", type(model).__name__
+    claim_memory(n)
     measured = side_by_side(
         {"ours": lambda: model.fit(X), "peer": lambda: FullKPCA(RANK, **WIDTH).fit(X)}, 1 if n > 1000 else 2
     )

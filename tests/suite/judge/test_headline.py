@@ -41,7 +41,9 @@ def test_only_results_enter_the_headline():
     assert counts.loc["all"].compared == 3
     assert pd.isna(counts.loc["wang2016"].agree)
     text = headline_text(some_board())
-    assert text.startswith("66.7 % of the 3 printed results") and "; 66.7 % with the texts as they stand" in text
+    assert (
+        text.startswith("66.7 % of the 3 printed results") and "; 66.7 % with the texts as they stand" in text
+    )
     assert headline_text(build_scoreboard(load_published(), NOTHING)) == "No result was compared."
 
 

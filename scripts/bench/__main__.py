@@ -72,6 +72,7 @@ def write(new: pd.DataFrame, records: dict[str, pd.DataFrame], quick: bool) -> N
     path = RESULTS / "bench.csv"
     new["sizes"] = "quick" if quick else "full"
     rows = merged(read_rows(path) if path.exists() else None, new)
+    rows = rows.sort_values("group", key=lambda names: names.map(list(GROUPS).index), kind="stable")
     write_atomically(path, rows.to_csv(index=False).encode())
     for name, record in records.items():
         write_atomically(RESULTS / f"{name}.csv", record.to_csv(index=False).encode())

@@ -101,16 +101,12 @@ def readme_table(results="results"):
 
 
 def _readme_table(folder, scoreboard):
+    """A row for each count and a column for each paper, which fits a page."""
     counts = headline(scoreboard)
     names = (*AGREE, "off")
-    headings = ["paper", "tables and figures", *names, "agree", "as described", "not compared"]
-    headings += ["settings as printed", "derived", "calibrated", "claims", "identities"]
-    lines = [
-        f"From the `{folder.name}` profile{_effort(folder)}. {headline_text(scoreboard)}",
-        "",
-        f"| {' | '.join(headings)} |",
-        f"|---|---|{'--:|' * (len(headings) - 4)}---|---|",
-    ]
+    headings = ["tables and figures", *names, "agree", "as described", "not compared"]
+    headings += ["settings as printed", "derived", "calibrated", "claims that hold", "identities that hold"]
+    labels, columns = [], []
     for paper in [*papers(), "all"]:
         items, label = "", "all"
         if paper != "all":
@@ -120,7 +116,7 @@ def _readme_table(folder, scoreboard):
             found = (folder / "records" / paper).glob(f"*{RECORDS_SUFFIX}")
             items = {path.name.removesuffix(RECORDS_SUFFIX) for path in found}
             items, label = item_ranges(set(own.table) | items) or "-", papers()[paper].label
-        cells = [label, items]
+        cells = [items]
         if paper in counts.index:
             found = counts.loc[paper]
             cells += [f"{found[name]:.0f}" for name in names]
@@ -131,8 +127,11 @@ def _readme_table(folder, scoreboard):
             cells += [_of(found[kind], found[f"{kind}_compared"]) for kind in BESIDE]
         else:
             cells += ["0"] * 4 + ["-"] * 2 + ["0"] + ["-"] * 3
-        lines.append(f"| {' | '.join([*cells, *_claims(folder, paper)])} |")
-    return "\n".join(lines)
+        labels.append(label)
+        columns.append([*cells, *_claims(folder, paper)])
+    rows = [["", *labels], ["---"] * (len(labels) + 1), *zip(headings, *columns)]
+    text = f"From the `{folder.name}` profile{_effort(folder)}. {headline_text(scoreboard)}"
+    return "\n".join([text, "", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def _of(part, whole):
@@ -149,7 +148,7 @@ def _claims(folder, paper):
     for kind in ("claim", "identity"):
         verdicts = claims.verdict[claims.kind == kind]
         checked = verdicts.isin(["holds", "fails"]).sum()
-        found.append(f"{(verdicts == 'holds').sum()} of {checked} hold" if checked else "-")
+        found.append(_of((verdicts == "holds").sum(), checked))
     return found
 
 
